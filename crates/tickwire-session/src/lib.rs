@@ -1,0 +1,43 @@
+//! The contract between a game protocol and whatever carries its bytes.
+//!
+//! A protocol, client or server, is a [`Session`]: a value without sockets, clocks, threads or
+//! entropy of its own. What happened on its paths is handed in, with the time; bytes to carry,
+//! events for the game and the next moment to be woken are polled out. Whoever does that is a
+//! *driver*: `tickwire-net` on real sockets, `tickwire-sim` on a simulated network. Neither knows
+//! which protocol it drives.
+//!
+//! ```text
+//!                 handle_opened / handle_stream / handle_datagram
+//!                 handle_room / handle_closed / handle_timeout
+//!    ┌────────┐ ───────────────────────────────────────────▶ ┌─────────┐ ◀── publish, act ── ┌──────┐
+//!    │ driver │                                              │ session │                     │ game │
+//!    └────────┘ ◀─────────────────────────────────────────── └─────────┘ ──── poll_event ──▶ └──────┘
+//!                 poll_transmit / poll_timeout
+//! ```
+//!
+//! Start with [`Session`], which holds the one rule that everybody must keep; then read [`echo`],
+//! two whole protocols of a page each.
+
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(clippy::indexing_slicing)]
+
+extern crate alloc;
+
+mod bucket;
+mod counters;
+pub mod echo;
+mod path;
+mod round_trip;
+mod session;
+mod stats;
+pub mod tap;
+mod time;
+
+pub use bucket::TokenBucket;
+pub use path::{Addr, Ended, Host, Path, Room, StreamId, Transmit};
+pub use round_trip::RoundTrip;
+pub use session::{Events, Session};
+pub use stats::{PeerStats, Traffic};
+pub use tap::Tap;
+pub use time::Instant;

@@ -1,0 +1,79 @@
+//! The trait that every protocol implements and every driver drives.
+
+use crate::{Addr, Ended, Instant, Path, PeerStats, Room, StreamId, Transmit};
+
+/// The bytes half of a protocol: what a driver needs to know.
+///
+/// # The drain rule
+///
+/// A session does nothing by itself. After *any* `handle_*` call, and after any call that the game
+/// makes on the concrete type (publish, act, disconnect), whoever made the call
+///
+/// 1. calls [`poll_transmit`](Session::poll_transmit) until it returns `None`, carrying out each
+///    result;
+/// 2. calls [`poll_event`](Events::poll_event) until it returns `None` (the game does this: drivers
+///    do not know the event type);
+/// 3. sleeps until [`poll_timeout`](Session::poll_timeout), or until something arrives; when that
+///    moment has come, calls [`handle_timeout`](Session::handle_timeout).
+///
+/// Several `handle_*` calls may come before one drain: a driver hands in a batch, then drains.
+///
+/// # What a driver promises
+///
+/// * `now` never decreases from call to call.
+/// * A stream's bytes arrive in order and complete. No order holds between paths.
+/// * `handle_opened` comes before anything else of a stream, `handle_closed` after everything.
+/// * A datagram that cannot be carried is dropped, never kept for later.
+///
+/// # What a session promises
+///
+/// * At one `now`, draining ends after finitely many calls, and `poll_timeout` is then later than
+///   `now` or `None`.
+/// * All bytes handed in are consumed. Bytes that do not decode change nothing but counters.
+/// * It never sends more on a stream than its [`Room`] allows, nor a datagram above
+///   [`Room::largest`]. Messages wait as messages and are encoded when polled, so what is sent is
+///   the newest.
+/// * The same calls give the same results: no clock, no entropy, no order of a hash table.
+pub trait Session {
+    /// A peer opened a stream, or one that this session dialled is open.
+    fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr);
+
+    /// Bytes arrived on a stream, cut anywhere.
+    fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]);
+
+    /// A datagram arrived.
+    fn handle_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]);
+
+    /// What a path takes from now on.
+    fn handle_room(&mut self, now: Instant, path: Path, room: Room);
+
+    /// A path ended. After this the stream's number means nothing; an address may come back.
+    fn handle_closed(&mut self, now: Instant, path: Path, why: Ended);
+
+    /// The moment that [`poll_timeout`](Session::poll_timeout) named has come. A call too early does
+    /// no harm.
+    fn handle_timeout(&mut self, now: Instant);
+
+    /// What to do next; the bytes that belong to it are appended to `out`, which may already hold
+    /// those of earlier calls.
+    fn poll_transmit(&mut self, now: Instant, out: &mut alloc::vec::Vec<u8>) -> Option<Transmit>;
+
+    /// When to call [`handle_timeout`](Session::handle_timeout), if nothing happens before.
+    fn poll_timeout(&self) -> Option<Instant>;
+
+    /// Shows the figures of every peer, under the same names in every protocol.
+    fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>));
+
+    /// Shows how often each thing happened that an operator may want to know of (refused datagrams
+    /// above all), by name.
+    fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64));
+}
+
+/// The typed half, for the game.
+pub trait Events: Session {
+    /// What the game is told.
+    type Event;
+
+    /// The next thing that happened, in order.
+    fn poll_event(&mut self) -> Option<Self::Event>;
+}

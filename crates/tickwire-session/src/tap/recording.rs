@@ -1,0 +1,321 @@
+//! Recording what goes by, and reading it again.
+//!
+//! A recording is a magic number and then records, each `u32 length` and that many bytes: `u64`
+//! microseconds, `u8` kind, the kind's fields, and for datagrams and streams the bytes to the end of
+//! the record. All little-endian. A recording cut off anywhere reads up to the last whole record,
+//! which is what a crash leaves behind.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::net::{IpAddr, Ipv6Addr};
+
+use tickwire_wire::{DecodeError, LittleEndian};
+
+use super::{Input, Observer};
+use crate::{Addr, Ended, Host, Instant, Path, Room, StreamId, Transmit};
+
+type Reader<'a> = tickwire_wire::Reader<'a, LittleEndian>;
+type Writer<'a> = tickwire_wire::Writer<'a, LittleEndian>;
+
+/// First bytes of every recording; the last is the version.
+pub(crate) const MAGIC: &[u8; 8] = b"tickrec\x01";
+
+/// No datagram is longer, and drivers hand in streams in smaller pieces.
+const RECORD_LIMIT: usize = 128 * 1_024;
+
+/// Records everything through `sink`, which gets whole records.
+///
+/// The sink is a closure, so that this crate needs no file: a driver appends to one, a test to a
+/// `Vec`.
+pub struct Recorder<F> {
+    sink: F,
+    record: Vec<u8>,
+}
+
+impl<F: FnMut(&[u8])> Recorder<F> {
+    /// Begins a recording.
+    pub fn new(mut sink: F) -> Self {
+        sink(MAGIC);
+        Self {
+            sink,
+            record: Vec::new(),
+        }
+    }
+
+    fn write(&mut self, now: Instant, kind: u8, fields: impl FnOnce(&mut Writer<'_>)) {
+        self.record.clear();
+        let mut w = Writer::new(&mut self.record, RECORD_LIMIT);
+        w.u32(0);
+        w.u64(now.as_micros());
+        w.u8(kind);
+        fields(&mut w);
+        // Longer than any driver hands in; there is nobody here to tell, and a cut record would
+        // be worse than a missing one.
+        if w.finish().is_err() {
+            return;
+        }
+        let length = u32::try_from(self.record.len() - 4).unwrap_or(u32::MAX);
+        if let Some(place) = self.record.first_chunk_mut::<4>() {
+            *place = length.to_le_bytes();
+        }
+        (self.sink)(&self.record);
+    }
+}
+
+impl<F> fmt::Debug for Recorder<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").finish_non_exhaustive()
+    }
+}
+
+impl<F: FnMut(&[u8])> Observer for Recorder<F> {
+    fn input(&mut self, now: Instant, input: Input<'_>) {
+        match input {
+            Input::Opened { on, peer } => self.write(now, 0, |w| {
+                write_stream_id(w, on);
+                write_addr(w, peer);
+            }),
+            Input::Stream { on, bytes } => self.write(now, 1, |w| {
+                write_stream_id(w, on);
+                w.bytes(bytes);
+            }),
+            Input::Datagram { from, bytes } => self.write(now, 2, |w| {
+                write_addr(w, from);
+                w.bytes(bytes);
+            }),
+            Input::Room { path, room } => self.write(now, 3, |w| {
+                write_path(w, path);
+                w.u32(room.bytes);
+                w.u16(room.largest);
+            }),
+            Input::Closed { path, why } => self.write(now, 4, |w| {
+                write_path(w, path);
+                w.u8(match why {
+                    Ended::Finished => 0,
+                    Ended::Reset => 1,
+                    Ended::Refused => 2,
+                    Ended::Unreachable => 3,
+                });
+            }),
+            Input::Timeout => self.write(now, 5, |_| ()),
+        }
+    }
+
+    fn output(&mut self, now: Instant, transmit: Transmit, bytes: &[u8]) {
+        match transmit {
+            Transmit::Datagram { to } => self.write(now, 16, |w| {
+                write_addr(w, to);
+                w.bytes(bytes);
+            }),
+            Transmit::Stream { on } => self.write(now, 17, |w| {
+                write_stream_id(w, on);
+                w.bytes(bytes);
+            }),
+            Transmit::Dial { on, to } => self.write(now, 18, |w| {
+                write_stream_id(w, on);
+                write_addr(w, to);
+            }),
+            Transmit::Finish { on } => self.write(now, 19, |w| write_stream_id(w, on)),
+            Transmit::Abort { on } => self.write(now, 20, |w| write_stream_id(w, on)),
+        }
+    }
+}
+
+/// One record.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Record<'a> {
+    /// A `handle_*` call.
+    Input(Input<'a>),
+    /// A result of `poll_transmit`, with its bytes.
+    Output(Transmit, &'a [u8]),
+}
+
+/// Reads a recording, record by record.
+#[derive(Clone, Copy, Debug)]
+pub struct Recording<'a> {
+    rest: &'a [u8],
+}
+
+/// The bytes do not begin as a recording does.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct BadRecording;
+
+impl fmt::Display for BadRecording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a recording of this version")
+    }
+}
+
+impl core::error::Error for BadRecording {}
+
+impl<'a> Recording<'a> {
+    /// Opens a recording.
+    pub fn new(bytes: &'a [u8]) -> Result<Self, BadRecording> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or(BadRecording)?;
+        Ok(Self { rest })
+    }
+}
+
+impl<'a> Iterator for Recording<'a> {
+    type Item = Result<(Instant, Record<'a>), DecodeError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (length, rest) = self.rest.split_first_chunk::<4>()?;
+        let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
+        let Some((record, rest)) = rest.split_at_checked(length) else {
+            // The end was cut off: what a crash leaves.
+            self.rest = &[];
+            return None;
+        };
+        self.rest = rest;
+        Some(read_record(&mut Reader::new(record)))
+    }
+}
+
+fn read_record<'a>(r: &mut Reader<'a>) -> Result<(Instant, Record<'a>), DecodeError> {
+    let now = Instant::from_micros(r.u64("time")?);
+    let record = match r.u8("kind")? {
+        0 => Record::Input(Input::Opened {
+            on: read_stream_id(r)?,
+            peer: read_addr(r)?,
+        }),
+        1 => Record::Input(Input::Stream {
+            on: read_stream_id(r)?,
+            bytes: read_rest(r)?,
+        }),
+        2 => Record::Input(Input::Datagram {
+            from: read_addr(r)?,
+            bytes: read_rest(r)?,
+        }),
+        3 => Record::Input(Input::Room {
+            path: read_path(r)?,
+            room: Room {
+                bytes: r.u32("room")?,
+                largest: r.u16("largest")?,
+            },
+        }),
+        4 => Record::Input(Input::Closed {
+            path: read_path(r)?,
+            why: read_ended(r)?,
+        }),
+        5 => Record::Input(Input::Timeout),
+        16 => Record::Output(Transmit::Datagram { to: read_addr(r)? }, read_rest(r)?),
+        17 => Record::Output(
+            Transmit::Stream {
+                on: read_stream_id(r)?,
+            },
+            read_rest(r)?,
+        ),
+        18 => Record::Output(
+            Transmit::Dial {
+                on: read_stream_id(r)?,
+                to: read_addr(r)?,
+            },
+            &[],
+        ),
+        19 => Record::Output(
+            Transmit::Finish {
+                on: read_stream_id(r)?,
+            },
+            &[],
+        ),
+        20 => Record::Output(
+            Transmit::Abort {
+                on: read_stream_id(r)?,
+            },
+            &[],
+        ),
+        kind => return Err(r.refuse("kind", kind.into())),
+    };
+    r.finish()?;
+    Ok((now, record))
+}
+
+fn read_rest<'a>(r: &mut Reader<'a>) -> Result<&'a [u8], DecodeError> {
+    r.bytes("bytes", r.remaining())
+}
+
+fn read_ended(r: &mut Reader<'_>) -> Result<Ended, DecodeError> {
+    Ok(match r.u8("why")? {
+        0 => Ended::Finished,
+        1 => Ended::Reset,
+        2 => Ended::Refused,
+        3 => Ended::Unreachable,
+        other => return Err(r.refuse("why", other.into())),
+    })
+}
+
+fn write_addr(w: &mut Writer<'_>, addr: Addr) {
+    match addr.host {
+        Host::Ip(ip) => {
+            w.u8(0);
+            // One form for both families; reading turns mapped addresses back.
+            w.bytes(&match ip {
+                IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
+                IpAddr::V6(v6) => v6.octets(),
+            });
+        }
+        Host::Link(link) => {
+            w.u8(1);
+            w.u64(link);
+        }
+    }
+    w.u16(addr.port);
+}
+
+fn read_addr(r: &mut Reader<'_>) -> Result<Addr, DecodeError> {
+    let host = match r.u8("host kind")? {
+        0 => {
+            let octets = r
+                .bytes("ip", 16)?
+                .first_chunk::<16>()
+                .copied()
+                .unwrap_or_default();
+            Host::Ip(IpAddr::V6(Ipv6Addr::from(octets)).to_canonical())
+        }
+        1 => Host::Link(r.u64("link")?),
+        other => return Err(r.refuse("host kind", other.into())),
+    };
+    Ok(Addr {
+        host,
+        port: r.u16("port")?,
+    })
+}
+
+fn write_stream_id(w: &mut Writer<'_>, on: StreamId) {
+    let (kind, number) = match on {
+        StreamId::Accepted(number) => (0, number),
+        StreamId::Dialled(number) => (1, number),
+    };
+    w.u8(kind);
+    w.u32(number);
+}
+
+fn read_stream_id(r: &mut Reader<'_>) -> Result<StreamId, DecodeError> {
+    match r.u8("stream kind")? {
+        0 => Ok(StreamId::Accepted(r.u32("stream")?)),
+        1 => Ok(StreamId::Dialled(r.u32("stream")?)),
+        other => Err(r.refuse("stream kind", other.into())),
+    }
+}
+
+fn write_path(w: &mut Writer<'_>, path: Path) {
+    match path {
+        Path::Datagrams(addr) => {
+            w.u8(0);
+            write_addr(w, addr);
+        }
+        Path::Stream(on) => {
+            w.u8(1);
+            write_stream_id(w, on);
+        }
+    }
+}
+
+fn read_path(r: &mut Reader<'_>) -> Result<Path, DecodeError> {
+    match r.u8("path kind")? {
+        0 => Ok(Path::Datagrams(read_addr(r)?)),
+        1 => Ok(Path::Stream(read_stream_id(r)?)),
+        other => Err(r.refuse("path kind", other.into())),
+    }
+}

@@ -1,0 +1,165 @@
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::net::{IpAddr, Ipv4Addr};
+
+use super::*;
+use crate::Host;
+use crate::echo::{DatagramEcho, StreamEcho};
+
+const PEER: Addr = Addr {
+    host: Host::Ip(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+    port: 4_000,
+};
+
+fn drain(session: &mut dyn Session, now: Instant) {
+    let mut out = Vec::new();
+    while session.poll_transmit(now, &mut out).is_some() {}
+}
+
+/// Everything a session can be told, once.
+fn exercise(session: &mut dyn Session) {
+    let ms = Instant::from_millis;
+    let link = Addr {
+        host: Host::Link(9),
+        port: 0,
+    };
+    let on = StreamId::Accepted(3);
+    session.handle_opened(ms(1), on, link);
+    session.handle_room(
+        ms(1),
+        Path::Stream(on),
+        Room {
+            bytes: 3,
+            largest: 0,
+        },
+    );
+    session.handle_stream(ms(2), on, b"hello");
+    drain(session, ms(2));
+    session.handle_room(
+        ms(3),
+        Path::Stream(on),
+        Room {
+            bytes: 100,
+            largest: 0,
+        },
+    );
+    drain(session, ms(3));
+    session.handle_datagram(ms(4), PEER, b"?ping");
+    drain(session, ms(4));
+    session.handle_room(ms(4), Path::Datagrams(PEER), Room::DATAGRAMS);
+    session.handle_timeout(ms(5));
+    session.handle_closed(ms(6), Path::Stream(on), Ended::Reset);
+    session.handle_closed(ms(6), Path::Datagrams(PEER), Ended::Refused);
+}
+
+#[test]
+fn a_recording_reads_back_as_the_calls_that_were_made() {
+    let mut file = Vec::new();
+    let mut tap = Tap::new(
+        StreamEcho::default(),
+        Recorder::new(|b| file.extend_from_slice(b)),
+    );
+    exercise(&mut tap);
+    let dialled = tap.session.dial(PEER);
+    tap.session.finish(dialled);
+    drain(&mut tap, Instant::from_millis(7));
+    drop(tap);
+
+    let records: Vec<_> = Recording::new(&file)
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .expect("every record reads");
+    let inputs = records
+        .iter()
+        .filter(|(_, r)| matches!(r, Record::Input(_)))
+        .count();
+    assert_eq!(inputs, 9);
+    let on = StreamId::Accepted(3);
+    let outputs: Vec<_> = records
+        .iter()
+        .filter_map(|&(now, record)| match record {
+            Record::Output(transmit, bytes) => Some((now.as_millis(), transmit, bytes)),
+            Record::Input(_) => None,
+        })
+        .collect();
+    assert_eq!(
+        outputs,
+        [
+            (2, Transmit::Stream { on }, &b"hel"[..]),
+            (3, Transmit::Stream { on }, b"lo"),
+            (
+                7,
+                Transmit::Dial {
+                    on: dialled,
+                    to: PEER
+                },
+                b""
+            ),
+            (7, Transmit::Finish { on: dialled }, b""),
+        ]
+    );
+}
+
+#[test]
+fn replaying_a_recording_gives_the_recorded_output() {
+    let mut file = Vec::new();
+    let recorder = Recorder::new(|b| file.extend_from_slice(b));
+    exercise(&mut Tap::new(DatagramEcho::default(), recorder));
+
+    let mut again = DatagramEcho::default();
+    let mut compared = 0;
+    for record in Recording::new(&file).unwrap() {
+        match record.unwrap() {
+            (now, Record::Input(input)) => input.apply_to(&mut again, now),
+            (now, Record::Output(transmit, bytes)) => {
+                let mut out = Vec::new();
+                assert_eq!(again.poll_transmit(now, &mut out), Some(transmit));
+                assert_eq!(out, bytes);
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!(compared, 1);
+}
+
+#[test]
+fn a_recording_cut_anywhere_reads_up_to_the_last_whole_record() {
+    let mut file = Vec::new();
+    let recorder = Recorder::new(|b| file.extend_from_slice(b));
+    exercise(&mut Tap::new(StreamEcho::default(), recorder));
+    let whole: Vec<_> = Recording::new(&file).unwrap().map(Result::unwrap).collect();
+    for cut in recording::MAGIC.len()..file.len() {
+        let read: Vec<_> = Recording::new(&file[..cut])
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(read, whole[..read.len()]);
+        assert!(read.len() < whole.len());
+    }
+    assert_eq!(Recording::new(&file[..7]).err(), Some(BadRecording));
+}
+
+#[test]
+fn the_tally_counts_both_kinds_of_path() {
+    let mut tap = Tap::new(DatagramEcho::default(), Tally::default());
+    exercise(&mut tap);
+    let Tally { datagrams, streams } = tap.observer;
+    assert_eq!((datagrams.packets_in, datagrams.bytes_in), (1, 5));
+    assert_eq!((datagrams.packets_out, datagrams.bytes_out), (1, 5));
+    assert_eq!(
+        (streams.packets_in, streams.bytes_in, streams.packets_out),
+        (1, 5, 0)
+    );
+}
+
+#[test]
+fn lines_show_direction_place_and_bytes() {
+    let mut tap = Tap::new(DatagramEcho::default(), Lines::new(String::new()));
+    tap.handle_datagram(Instant::from_millis(16), PEER, b"?hell");
+    drain(&mut tap, Instant::from_millis(16));
+    assert_eq!(
+        tap.observer.to,
+        "0.016000s <- datagram 127.0.0.1:4000 5 bytes 3f68656c6c\n\
+         0.016000s -> datagram 127.0.0.1:4000 5 bytes 2168656c6c\n"
+    );
+}

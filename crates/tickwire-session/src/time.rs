@@ -1,0 +1,68 @@
+//! The driver's clock, as a session sees it.
+
+use core::fmt;
+use core::ops::{Add, AddAssign};
+use core::time::Duration;
+
+/// A moment: microseconds of the driver's clock, which never runs backwards.
+///
+/// Zero is whenever the driver began. It can be printed, stored and compared between two runs, and
+/// there is no way to ask for the current one: a session learns the time only from its driver.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Instant(u64);
+
+impl Instant {
+    /// When the driver began.
+    pub const ZERO: Self = Self(0);
+    /// Later than everything: what never happens.
+    pub const NEVER: Self = Self(u64::MAX);
+
+    /// The moment `micros` microseconds after the driver began.
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros)
+    }
+
+    /// The moment `millis` milliseconds after the driver began.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis.saturating_mul(1_000))
+    }
+
+    /// Microseconds since the driver began.
+    pub const fn as_micros(self) -> u64 {
+        self.0
+    }
+
+    /// Whole milliseconds since the driver began.
+    pub const fn as_millis(self) -> u64 {
+        self.0 / 1_000
+    }
+
+    /// How long after `earlier` this is; zero if it is not after it.
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration::from_micros(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Add<Duration> for Instant {
+    type Output = Self;
+
+    /// Saturates at [`Instant::NEVER`].
+    fn add(self, span: Duration) -> Self {
+        Self(
+            self.0
+                .saturating_add(u64::try_from(span.as_micros()).unwrap_or(u64::MAX)),
+        )
+    }
+}
+
+impl AddAssign<Duration> for Instant {
+    fn add_assign(&mut self, span: Duration) {
+        *self = *self + span;
+    }
+}
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:06}s", self.0 / 1_000_000, self.0 % 1_000_000)
+    }
+}

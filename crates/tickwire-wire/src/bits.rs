@@ -1,0 +1,308 @@
+//! Reading and writing fields that are not whole bytes.
+//!
+//! Bits fill a byte from its lowest place upwards, and a field's lowest bit comes first. A field may
+//! cross bytes and has 0 to 64 bits. The unused bits of the last byte are written 0.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::{DecodeError, Place, Trace, Value};
+
+/// A cursor over bits.
+pub struct BitReader<'a> {
+    bytes: &'a [u8],
+    at_bit: usize,
+    trace: Option<&'a mut dyn Trace>,
+}
+
+impl<'a> BitReader<'a> {
+    /// Reads `bytes` from the lowest bit of the first.
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            at_bit: 0,
+            trace: None,
+        }
+    }
+
+    /// Reads `bytes` and tells `trace` every field.
+    pub const fn traced(bytes: &'a [u8], trace: &'a mut dyn Trace) -> Self {
+        Self {
+            bytes,
+            at_bit: 0,
+            trace: Some(trace),
+        }
+    }
+
+    /// How many bits are left.
+    pub const fn remaining(&self) -> usize {
+        (self.bytes.len() * 8).saturating_sub(self.at_bit)
+    }
+
+    /// Reads an unsigned field of `bits` bits.
+    ///
+    /// # Panics
+    /// If `bits` is above 64: widths come from the protocol, never from the peer.
+    pub fn unsigned(&mut self, field: &'static str, bits: u32) -> Result<u64, DecodeError> {
+        let value = self.take(field, bits)?;
+        self.note(field, bits, Value::Unsigned(value));
+        Ok(value)
+    }
+
+    /// Reads a two's-complement field of `bits` bits.
+    ///
+    /// # Panics
+    /// If `bits` is above 64.
+    pub fn signed(&mut self, field: &'static str, bits: u32) -> Result<i64, DecodeError> {
+        let raw = self.take(field, bits)?;
+        let unused = 64 - bits;
+        // Shifting by 64 is no shift at all; an empty field is zero.
+        let value = if bits == 0 {
+            0
+        } else {
+            (raw << unused).cast_signed() >> unused
+        };
+        self.note(field, bits, Value::Signed(value));
+        Ok(value)
+    }
+
+    /// Reads one bit.
+    pub fn flag(&mut self, field: &'static str) -> Result<bool, DecodeError> {
+        Ok(self.unsigned(field, 1)? == 1)
+    }
+
+    /// Fails unless fewer than 8 bits are left and all of them are 0.
+    pub fn finish(&mut self) -> Result<(), DecodeError> {
+        let at_bit = self.place();
+        match u32::try_from(self.remaining()) {
+            Ok(spare @ 0..8) => match self.take("padding", spare)? {
+                0 => Ok(()),
+                value => Err(DecodeError::Forbidden {
+                    field: "padding",
+                    at_bit,
+                    value,
+                }),
+            },
+            _ => Err(DecodeError::Trailing { at_bit }),
+        }
+    }
+
+    fn take(&mut self, field: &'static str, bits: u32) -> Result<u64, DecodeError> {
+        assert!(bits <= 64, "a field has at most 64 bits");
+        let bits = bits as usize;
+        if bits > self.remaining() {
+            return Err(DecodeError::Truncated {
+                field,
+                at_bit: self.place(),
+            });
+        }
+        let (mut value, mut got) = (0, 0);
+        while got < bits {
+            let at = self.at_bit + got;
+            let inside = at % 8;
+            let taken = (8 - inside).min(bits - got);
+            let byte = self.bytes.get(at / 8).copied().unwrap_or_default();
+            let part = u64::from(byte >> inside) & ((1 << taken) - 1);
+            value |= part << got;
+            got += taken;
+        }
+        self.at_bit += bits;
+        Ok(value)
+    }
+
+    fn place(&self) -> u32 {
+        u32::try_from(self.at_bit).unwrap_or(u32::MAX)
+    }
+
+    /// Reports the field that ends at the cursor.
+    fn note(&mut self, field: &'static str, bits: u32, value: Value<'_>) {
+        let at_bit = self.place().saturating_sub(bits);
+        if let Some(trace) = &mut self.trace {
+            trace.field(field, Place { at_bit, bits }, value);
+        }
+    }
+}
+
+impl fmt::Debug for BitReader<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BitReader")
+            .field("at_bit", &self.at_bit)
+            .field("bits", &(self.bytes.len() * 8))
+            .finish_non_exhaustive()
+    }
+}
+
+/// Appends bits.
+#[derive(Clone, Debug, Default)]
+pub struct BitWriter {
+    bytes: Vec<u8>,
+    /// Bits used of the last byte; 0 means that it is full, or that there is none.
+    used: u32,
+}
+
+impl BitWriter {
+    /// An empty writer.
+    pub const fn new() -> Self {
+        Self {
+            bytes: Vec::new(),
+            used: 0,
+        }
+    }
+
+    /// How many bits were written.
+    pub const fn bits(&self) -> usize {
+        match self.used {
+            0 => self.bytes.len() * 8,
+            used => (self.bytes.len() - 1) * 8 + used as usize,
+        }
+    }
+
+    /// Appends the lowest `bits` bits of `value`.
+    ///
+    /// # Panics
+    /// If `bits` is above 64, or `value` needs more.
+    pub fn unsigned(&mut self, value: u64, bits: u32) {
+        assert!(
+            bits == 64 || (bits < 64 && value >> bits == 0),
+            "{value} does not fit {bits} bits"
+        );
+        self.push(value, bits);
+    }
+
+    /// Appends `value` in two's complement.
+    ///
+    /// # Panics
+    /// If `bits` is above 64, or `value` needs more.
+    pub fn signed(&mut self, value: i64, bits: u32) {
+        let fits = match bits {
+            0 => value == 0,
+            1..64 => matches!(value >> (bits - 1), 0 | -1),
+            _ => bits == 64,
+        };
+        assert!(fits, "{value} does not fit {bits} bits");
+        let mask = if bits == 64 {
+            u64::MAX
+        } else {
+            (1 << bits) - 1
+        };
+        self.push(value.cast_unsigned() & mask, bits);
+    }
+
+    /// Appends one bit.
+    pub fn flag(&mut self, value: bool) {
+        self.push(value.into(), 1);
+    }
+
+    /// The bytes, the spare bits of the last one 0.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the low byte is what is meant"
+    )]
+    fn push(&mut self, mut value: u64, mut bits: u32) {
+        while bits > 0 {
+            if self.used == 0 {
+                self.bytes.push(0);
+            }
+            let taken = (8 - self.used).min(bits);
+            if let Some(last) = self.bytes.last_mut() {
+                *last |= (value << self.used) as u8;
+            }
+            value = value.checked_shr(taken).unwrap_or_default();
+            bits -= taken;
+            self.used = (self.used + taken) % 8;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_every_width_survive() {
+        for width in 0..=64_u32 {
+            for lead in 0..8 {
+                let top = if width == 0 {
+                    0
+                } else {
+                    u64::MAX >> (64 - width)
+                };
+                for value in [0, top, top / 3, top ^ (top / 5)] {
+                    let mut w = BitWriter::new();
+                    w.unsigned(0, lead);
+                    w.unsigned(value, width);
+                    w.flag(true);
+                    assert_eq!(w.bits(), (lead + width) as usize + 1);
+                    let bytes = w.into_bytes();
+                    let mut r = BitReader::new(&bytes);
+                    assert_eq!(r.unsigned("lead", lead), Ok(0));
+                    assert_eq!(r.unsigned("value", width), Ok(value), "width {width}");
+                    assert_eq!(r.flag("end"), Ok(true));
+                    assert_eq!(r.finish(), Ok(()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn signed_fields_keep_their_sign() {
+        for (value, bits) in [
+            (-1, 1),
+            (0, 1),
+            (-4, 3),
+            (3, 3),
+            (i64::MIN, 64),
+            (-70_000, 20),
+        ] {
+            let mut w = BitWriter::new();
+            w.signed(value, bits);
+            let bytes = w.into_bytes();
+            assert_eq!(BitReader::new(&bytes).signed("v", bits), Ok(value));
+        }
+    }
+
+    #[test]
+    fn the_first_field_lies_lowest() {
+        let mut w = BitWriter::new();
+        w.unsigned(0b1, 1);
+        w.unsigned(0b10, 2);
+        w.unsigned(0b1_1111_1111, 9);
+        assert_eq!(w.into_bytes(), [0b1111_1101, 0b0000_1111]);
+    }
+
+    #[test]
+    fn a_cut_field_is_named_and_nothing_moves() {
+        let mut r = BitReader::new(&[0xff]);
+        assert_eq!(r.unsigned("a", 3), Ok(7));
+        assert_eq!(
+            r.unsigned("b", 6),
+            Err(DecodeError::Truncated {
+                field: "b",
+                at_bit: 3
+            })
+        );
+        assert_eq!(r.unsigned("c", 5), Ok(31));
+    }
+
+    #[test]
+    fn padding_must_be_zero_and_short() {
+        let mut r = BitReader::new(&[0b0000_0101]);
+        r.unsigned("a", 2).unwrap();
+        assert_eq!(
+            r.finish(),
+            Err(DecodeError::Forbidden {
+                field: "padding",
+                at_bit: 2,
+                value: 1
+            })
+        );
+        assert_eq!(
+            BitReader::new(&[0, 0]).finish(),
+            Err(DecodeError::Trailing { at_bit: 0 })
+        );
+    }
+}
