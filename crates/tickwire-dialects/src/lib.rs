@@ -1,1 +1,18 @@
-//! Placeholder.
+//! Published game protocols, client and server, to the byte.
+//!
+//! Each dialect is a module with the same skeleton: `message` (bytes to meaning and back), `client`
+//! and `server` (sessions, see [`tickwire_session`]), `limits` (every bound, with its reason), and
+//! two documents that are published with the code: `wire`, complete enough to write a compatible
+//! peer from, and `states`. Dialects do not know each other, nor any game.
+//!
+//! | module | protocol | carried by |
+//! |---|---|---|
+//! | [`lwar`] | a space shooter with reliable messages of its own | UDP |
+
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(clippy::indexing_slicing)]
+
+extern crate alloc;
+
+pub mod lwar;

@@ -27,6 +27,7 @@ extern crate alloc;
 mod bucket;
 mod counters;
 pub mod echo;
+mod loss;
 mod path;
 mod round_trip;
 mod session;
@@ -35,6 +36,7 @@ pub mod tap;
 mod time;
 
 pub use bucket::TokenBucket;
+pub use loss::Loss;
 pub use path::{Addr, Ended, Host, Path, Room, StreamId, Transmit};
 pub use round_trip::RoundTrip;
 pub use session::{Events, Session};

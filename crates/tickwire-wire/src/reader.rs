@@ -62,6 +62,12 @@ impl<'a, E: Endian> Reader<'a, E> {
         self.trace.is_some()
     }
 
+    /// Up to `length` of the bytes to come, without reading them.
+    pub fn peek(&self, length: usize) -> &'a [u8] {
+        let ahead = self.bytes.get(self.at..).unwrap_or_default();
+        ahead.get(..length).unwrap_or(ahead)
+    }
+
     /// Fails unless every byte was read.
     pub const fn finish(&self) -> Result<(), DecodeError> {
         if self.is_empty() {

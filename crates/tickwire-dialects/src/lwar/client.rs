@@ -1,0 +1,491 @@
+//! The client: connects, keeps a copy of the server's world, and says what its player does.
+//!
+//! In: the server's datagrams, and from the player controls, chats and choices. Out: packets, events,
+//! and at any moment a picture of every entity, moved on from its last two updates. What the picture
+//! looks like and how controls are pressed is the application's.
+
+mod prediction;
+mod receive;
+mod world;
+
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tickwire_session::{
+    Addr, Ended, Events, Instant, Loss, Path, PeerStats, Room, RoundTrip, Session, StreamId,
+    Traffic, Transmit, counters,
+};
+
+use super::input::History;
+use super::limits::{
+    CHAT_MAX, CLIENT_QUEUE, INPUT_PERIOD, LEAVE_PERIOD, NAME_MAX, RETRY_PERIOD, SEND_PERIOD,
+    SETTLE, TIMEOUT,
+};
+use super::message::{Collision, Input, Reliable, Selection, Unreliable};
+use super::packet::Header;
+use super::reliable::{Inbox, Outbox};
+use super::{Controls, EntityId, PlayerId};
+use prediction::ServerClock;
+
+pub use prediction::{Shown, Track};
+pub use world::{Entity, Player};
+
+/// Whom to connect to, and as whom.
+#[derive(Clone, Debug)]
+pub struct ClientConfig {
+    /// The server.
+    pub server: Addr,
+    /// The player's name, 1 to 32 bytes; a longer one is cut.
+    pub name: String,
+}
+
+/// How far the client has come (see `STATES.md`).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Phase {
+    /// Asking for a place.
+    Connecting,
+    /// Has a place, and is being told what there is.
+    Syncing,
+    /// Knows what there is, and waits for where it is.
+    Settling,
+    /// Plays.
+    Playing,
+    /// Has said that it goes.
+    Leaving,
+    /// Over; nothing is sent any more.
+    Ended(EndReason),
+}
+
+/// Why it is over.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum EndReason {
+    /// The server has no place left.
+    Full,
+    /// No server answered.
+    Unreachable,
+    /// The server fell silent.
+    TimedOut,
+    /// This client said that it goes.
+    Disconnected,
+    /// The server removed this player, or ended.
+    Removed,
+}
+
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full => "the server is full: try again later",
+            Self::Unreachable => "no server answered: check the address and that it runs",
+            Self::TimedOut => "the server fell silent",
+            Self::Disconnected => "you left",
+            Self::Removed => "the server removed you, or ended",
+        })
+    }
+}
+
+/// What the application is told.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ClientEvent {
+    /// The server gave this client a place.
+    Connected {
+        /// This client's player.
+        player: PlayerId,
+    },
+    /// Everything that is there has been told.
+    Synced,
+    /// Updates have come for it too: from now on the player plays.
+    Started,
+    /// A player is there.
+    Joined(PlayerId),
+    /// A player is gone; this was its name.
+    Left(PlayerId, String),
+    /// A player has another name; this was the old one.
+    Renamed(PlayerId, String),
+    /// A player chose ship and weapons.
+    Selected(PlayerId, Selection),
+    /// A player said something.
+    Chatted(PlayerId, String),
+    /// An entity is there.
+    Added(EntityId),
+    /// An entity is gone; this was its last state.
+    Removed(EntityId, Entity),
+    /// Two entities touched.
+    Collided(Collision),
+    /// It is over.
+    Ended(EndReason),
+}
+
+/// Why something cannot be sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum SayError {
+    /// There is no connection yet, or no more.
+    NotConnected,
+    /// It is empty, or longer than the protocol carries.
+    Length {
+        /// The most bytes allowed.
+        limit: u8,
+    },
+    /// The server has not acknowledged what was said before.
+    TooMuchWaiting,
+}
+
+impl fmt::Display for SayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotConnected => f.write_str("there is no connection"),
+            Self::Length { limit } => write!(f, "text must have 1 to {limit} bytes"),
+            Self::TooMuchWaiting => f.write_str("the server has not taken what was said before"),
+        }
+    }
+}
+
+impl core::error::Error for SayError {}
+
+counters! {
+    /// What a client refused or noticed, by cause.
+    pub struct ClientCounters {
+        /// Datagrams that are not lwar.
+        not_lwar,
+        /// Datagrams that ended inside a message, or held an unknown one.
+        undecodable,
+        /// Messages that only a client sends, or with forbidden content.
+        violations,
+        /// Datagrams from somebody else.
+        stranger,
+        /// Acknowledgements of messages that were never sent.
+        ack_never_sent,
+        /// Reliable messages that came before an earlier one.
+        sequence_gap,
+        /// Unreliable parts of packets that came after a newer one.
+        stale,
+        /// Updates of entities that are not known.
+        unknown_entity,
+        /// Players and entities above what is kept.
+        too_many,
+        /// Datagrams dropped because too many events were waiting.
+        overrun,
+    }
+}
+
+/// An lwar client.
+#[derive(Debug)]
+pub struct Client {
+    began: Instant,
+    server: Addr,
+    phase: Phase,
+    player: Option<PlayerId>,
+    world: world::World,
+    clock: ServerClock,
+    outbox: Outbox,
+    inbox: Inbox,
+    /// Timestamp of the newest packet.
+    newest: Option<u32>,
+    last_heard: Instant,
+    /// When the phase began.
+    since: Instant,
+    controls: Controls,
+    history: History,
+    frame: u32,
+    /// When the next packet is sent anyway.
+    next_packet: Instant,
+    /// When reliable messages are repeated.
+    next_repeat: Instant,
+    /// Whether something arrived that the server wants acknowledged.
+    ack_due: bool,
+    events: VecDeque<ClientEvent>,
+    counters: ClientCounters,
+    round_trip: RoundTrip,
+    traffic: Traffic,
+    loss: Loss,
+    resent: u64,
+}
+
+impl Client {
+    /// A client that begins to connect.
+    pub fn new(now: Instant, config: ClientConfig) -> Self {
+        let mut outbox = Outbox::new();
+        let end = config.name.floor_char_boundary(NAME_MAX.into());
+        outbox.push(&Reliable::Connect {
+            name: config.name.get(..end).unwrap_or_default(),
+        });
+        Self {
+            began: now,
+            server: config.server,
+            phase: Phase::Connecting,
+            player: None,
+            world: world::World::default(),
+            clock: ServerClock::default(),
+            outbox,
+            inbox: Inbox::default(),
+            newest: None,
+            last_heard: now,
+            since: now,
+            controls: Controls::default(),
+            history: History::default(),
+            frame: 0,
+            next_packet: now,
+            next_repeat: now,
+            ack_due: false,
+            events: VecDeque::new(),
+            counters: ClientCounters::default(),
+            round_trip: RoundTrip::new(),
+            traffic: Traffic::NONE,
+            loss: Loss::new(),
+            resent: 0,
+        }
+    }
+
+    /// How far it has come.
+    pub const fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// This client's player, once connected.
+    pub const fn player(&self) -> Option<PlayerId> {
+        self.player
+    }
+
+    /// Everybody who is there, this client and the server included.
+    pub fn players(&self) -> impl Iterator<Item = (PlayerId, &Player)> {
+        self.world.players.iter().map(|(&id, player)| (id, player))
+    }
+
+    /// Everything that is there, as last told.
+    pub fn entities(&self) -> impl Iterator<Item = (EntityId, &Entity)> {
+        self.world.entities.iter().map(|(&id, entity)| (id, entity))
+    }
+
+    /// Where an entity is at this moment, moved on from its last two updates; `None` before the
+    /// first.
+    pub fn shown(&self, now: Instant, entity: &Entity) -> Option<Shown> {
+        entity.track.shown(self.clock.server_time(now)?)
+    }
+
+    /// How long ago the state of the newest packet was true, the way here not counted.
+    pub fn update_age(&self, now: Instant) -> Option<core::time::Duration> {
+        self.newest?;
+        Some(now.since(self.last_heard))
+    }
+
+    /// Sets what the player does from now on.
+    pub const fn steer(&mut self, controls: Controls) {
+        self.controls = controls;
+    }
+
+    /// Says something to everybody.
+    pub fn chat(&mut self, text: &str) -> Result<(), SayError> {
+        let player = self.speaker(text, CHAT_MAX)?;
+        self.say(&Reliable::Chat { player, text })
+    }
+
+    /// Takes another name.
+    pub fn rename(&mut self, name: &str) -> Result<(), SayError> {
+        let player = self.speaker(name, NAME_MAX)?;
+        self.say(&Reliable::Name { player, name })
+    }
+
+    /// Chooses ship and weapons: the first time this is what brings the ship.
+    pub fn select(&mut self, selection: Selection) -> Result<(), SayError> {
+        let player = self.speaker("selection", NAME_MAX)?;
+        self.say(&Reliable::Selection { player, selection })
+    }
+
+    /// Says that it goes; it is over when the server has heard it, or a second later.
+    pub fn disconnect(&mut self, now: Instant) {
+        match self.phase {
+            Phase::Leaving | Phase::Ended(_) => {}
+            Phase::Connecting => self.end(EndReason::Disconnected),
+            Phase::Syncing | Phase::Settling | Phase::Playing => {
+                self.outbox.push(&Reliable::Disconnect);
+                self.enter(now, Phase::Leaving);
+                (self.next_packet, self.next_repeat) = (now, now);
+            }
+        }
+    }
+
+    /// What was refused so far.
+    pub const fn counters(&self) -> &ClientCounters {
+        &self.counters
+    }
+
+    /// The player to speak as, if there is one and `text` may be said.
+    fn speaker(&self, text: &str, limit: u8) -> Result<PlayerId, SayError> {
+        if text.is_empty() || text.len() > limit.into() {
+            return Err(SayError::Length { limit });
+        }
+        match (self.phase, self.player) {
+            (Phase::Syncing | Phase::Settling | Phase::Playing, Some(player)) => Ok(player),
+            _ => Err(SayError::NotConnected),
+        }
+    }
+
+    fn say(&mut self, message: &Reliable<'_>) -> Result<(), SayError> {
+        if self.outbox.len() >= CLIENT_QUEUE {
+            return Err(SayError::TooMuchWaiting);
+        }
+        self.outbox.push(message);
+        Ok(())
+    }
+
+    const fn enter(&mut self, now: Instant, phase: Phase) {
+        self.phase = phase;
+        self.since = now;
+    }
+
+    fn end(&mut self, why: EndReason) {
+        if !matches!(self.phase, Phase::Ended(_)) {
+            self.phase = Phase::Ended(why);
+            self.events.push_back(ClientEvent::Ended(why));
+        }
+    }
+
+    /// How often a packet goes out while nothing calls for one sooner.
+    const fn period(&self) -> core::time::Duration {
+        match self.phase {
+            Phase::Connecting | Phase::Leaving => RETRY_PERIOD,
+            Phase::Playing => INPUT_PERIOD,
+            _ => SEND_PERIOD,
+        }
+    }
+
+    /// When patience ends in this phase.
+    fn deadline(&self) -> Instant {
+        match self.phase {
+            Phase::Leaving => self.since + LEAVE_PERIOD,
+            _ => self.last_heard + TIMEOUT,
+        }
+    }
+
+    fn write_packet(&mut self, now: Instant, out: &mut Vec<u8>) {
+        let before = out.len();
+        #[expect(clippy::cast_possible_truncation, reason = "timestamps wrap")]
+        let timestamp = now.since(self.began).as_millis() as u32;
+        let mut w = Header {
+            ack: self.inbox.ack(),
+            timestamp,
+        }
+        .begin(out);
+        if now >= self.next_repeat {
+            self.next_repeat = now + self.period().max(SEND_PERIOD);
+            self.resent += self.outbox.write(now, &mut w);
+        }
+        if self.phase == Phase::Playing
+            && now >= self.next_packet
+            && let Some(player) = self.player
+        {
+            self.frame += 1;
+            self.history.push(self.controls.buttons);
+            let (frame, history, aim) = (self.frame, self.history, self.controls.aim);
+            let input = Unreliable::Input(Input {
+                player,
+                frame,
+                history,
+                aim,
+            });
+            // What does not fit now is said by the next Input: it holds eight states.
+            w.whole(|w| input.encode(w)).ok();
+        }
+        self.traffic.sent(out.len() - before);
+    }
+}
+
+impl Session for Client {
+    fn handle_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
+        self.receive(now, from, bytes);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if now >= self.deadline() {
+            self.end(match self.phase {
+                Phase::Connecting => EndReason::Unreachable,
+                Phase::Leaving => EndReason::Disconnected,
+                _ => EndReason::TimedOut,
+            });
+        }
+        if self.phase == Phase::Settling && (now >= self.since + SETTLE || self.world.is_settled())
+        {
+            self.enter(now, Phase::Playing);
+            self.events.push_back(ClientEvent::Started);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        if matches!(self.phase, Phase::Ended(_)) || (now < self.next_packet && !self.ack_due) {
+            return None;
+        }
+        self.write_packet(now, out);
+        self.ack_due = false;
+        if now >= self.next_packet {
+            self.next_packet += self.period();
+            if self.next_packet <= now {
+                self.next_packet = now + self.period();
+            }
+        }
+        Some(Transmit::Datagram { to: self.server })
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        if matches!(self.phase, Phase::Ended(_)) {
+            return None;
+        }
+        let settled = (self.phase == Phase::Settling).then(|| self.since + SETTLE);
+        let next = self.next_packet.min(self.deadline());
+        Some(settled.map_or(next, |settled| next.min(settled)))
+    }
+
+    // lwar has no streams, and its packets are smaller than what any path takes.
+    fn handle_opened(&mut self, _now: Instant, _on: StreamId, _peer: Addr) {}
+    fn handle_stream(&mut self, _now: Instant, _on: StreamId, _bytes: &[u8]) {}
+    fn handle_room(&mut self, _now: Instant, _path: Path, _room: Room) {}
+
+    fn handle_closed(&mut self, _now: Instant, path: Path, why: Ended) {
+        // While connecting, a refusal is an answer; later the server may be restarting.
+        if path == Path::Datagrams(self.server)
+            && why == Ended::Refused
+            && self.phase == Phase::Connecting
+        {
+            self.end(EndReason::Unreachable);
+        }
+    }
+
+    fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
+        let state = match self.phase {
+            Phase::Connecting => "Connecting",
+            Phase::Syncing => "Syncing",
+            Phase::Settling => "Settling",
+            Phase::Playing => "Playing",
+            Phase::Leaving => "Leaving",
+            Phase::Ended(_) => "Ended",
+        };
+        let name = self
+            .world
+            .players
+            .get(&PlayerId::SERVER)
+            .map_or("", |player| &player.name);
+        let mut stats = PeerStats::new(name, self.server, state);
+        stats.round_trip = self.round_trip.mean();
+        stats.jitter = self.round_trip.jitter();
+        stats.traffic = self.traffic;
+        stats.resent = self.resent;
+        stats.refused = self.counters.undecodable + self.counters.violations;
+        stats.loss = self.loss.share();
+        visit(&stats);
+    }
+
+    fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64)) {
+        self.counters.visit(visit);
+    }
+}
+
+impl Events for Client {
+    type Event = ClientEvent;
+
+    fn poll_event(&mut self) -> Option<ClientEvent> {
+        self.events.pop_front()
+    }
+}

@@ -1,0 +1,272 @@
+//! What a datagram of the server makes the client do.
+
+use tickwire_session::{Addr, Instant};
+use tickwire_wire::{DecodeError, Serial};
+
+use super::super::limits::{EVENTS_WAITING, RECEIVE_MAX, SEND_PERIOD};
+use super::super::message::{Framed, Reliable, Unreliable};
+use super::super::packet::Header;
+use super::super::reliable::{Acked, Order};
+use super::super::{EntityId, Reader};
+use super::world::TooMany;
+use super::{Client, ClientEvent, EndReason, Phase, Shown};
+
+impl Client {
+    pub(super) fn receive(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
+        if matches!(self.phase, Phase::Ended(_)) {
+            return;
+        }
+        if from != self.server {
+            self.counters.stranger += 1;
+            return;
+        }
+        if self.events.len() >= EVENTS_WAITING {
+            self.counters.overrun += 1;
+            return;
+        }
+        let mut r = Reader::new(bytes);
+        let header = match Header::decode(&mut r) {
+            Ok(header) if bytes.len() <= RECEIVE_MAX => header,
+            _ => {
+                self.counters.not_lwar += 1;
+                return;
+            }
+        };
+        self.traffic.received(bytes.len());
+        self.last_heard = now;
+        self.hear_ack(now, header.ack);
+        self.hear_messages(now, header.timestamp, r);
+    }
+
+    fn hear_ack(&mut self, now: Instant, ack: u32) {
+        match self.outbox.acknowledge(ack) {
+            Acked::Nothing => {}
+            Acked::NeverSent => self.counters.ack_never_sent += 1,
+            Acked::Progress { first_sent } => self.round_trip.add_sample(now.since(first_sent)),
+        }
+    }
+
+    fn hear_messages(&mut self, now: Instant, timestamp: u32, mut r: Reader<'_>) {
+        let stale = self
+            .newest
+            .is_some_and(|newest| timestamp.is_older_than(newest));
+        let (mut refused, mut gap) = (false, false);
+        let mut updated = false;
+        while !r.is_empty() {
+            match Framed::decode(&mut r) {
+                Ok(Framed::Reliable { seq, content }) => {
+                    self.ack_due = true;
+                    match self.inbox.order(seq) {
+                        Order::Next => {
+                            self.inbox.advance();
+                            self.hear_reliable(now, content);
+                        }
+                        Order::Repeated => {}
+                        Order::Early if self.is_own_leave(content) => {
+                            self.end(EndReason::Disconnected);
+                        }
+                        Order::Early => gap = true,
+                    }
+                }
+                Ok(Framed::Unreliable(Unreliable::Full)) => self.hear_full(),
+                Ok(Framed::Unreliable(_)) if stale => refused = true,
+                Ok(Framed::Unreliable(message)) => {
+                    updated = true;
+                    self.hear_unreliable(timestamp, &message);
+                }
+                Err(_) => {
+                    self.counters.undecodable += 1;
+                    break;
+                }
+            }
+            if matches!(self.phase, Phase::Ended(_)) {
+                return;
+            }
+        }
+        if updated {
+            self.hear_timestamp(now, timestamp);
+        }
+        self.counters.stale += u64::from(refused);
+        self.counters.sequence_gap += u64::from(gap);
+    }
+
+    /// Notes that updates of this moment arrived, and how many sendings before it did not.
+    fn hear_timestamp(&mut self, now: Instant, timestamp: u32) {
+        let period = i64::try_from(SEND_PERIOD.as_millis()).unwrap_or(i64::MAX);
+        let steps = self
+            .newest
+            .map_or(period, |newest| timestamp.steps_since(newest));
+        self.newest = Some(timestamp);
+        self.clock.add_arrival(now, timestamp);
+        // Packets of one sending share their timestamp.
+        if steps > 0 {
+            let sendings = (steps + period / 2) / period;
+            self.loss
+                .add_arrival(u32::try_from(sendings - 1).unwrap_or(0));
+        }
+    }
+
+    /// A Leave of this client's own player ends a disconnecting client whatever its number: messages
+    /// before it that got lost are not repeated any more.
+    fn is_own_leave(&self, content: Result<Reliable<'_>, DecodeError>) -> bool {
+        self.phase == Phase::Leaving
+            && matches!(content, Ok(Reliable::Leave { player }) if Some(player) == self.player)
+    }
+
+    /// There is no place: an answer to Connect, and to nothing else.
+    fn hear_full(&mut self) {
+        if self.phase == Phase::Connecting {
+            self.end(EndReason::Full);
+        } else {
+            self.counters.violations += 1;
+        }
+    }
+
+    fn hear_reliable(&mut self, now: Instant, content: Result<Reliable<'_>, DecodeError>) {
+        let Ok(message) = content else {
+            self.counters.violations += 1;
+            return;
+        };
+        if self.phase == Phase::Connecting {
+            self.hear_first(now, &message);
+            return;
+        }
+        match message {
+            Reliable::Join { player, name } => match self.world.join(player, name) {
+                Ok(()) => self.events.push_back(ClientEvent::Joined(player)),
+                Err(TooMany) => self.counters.too_many += 1,
+            },
+            Reliable::Leave { player } if Some(player) == self.player => {
+                self.end(match self.phase {
+                    Phase::Leaving => EndReason::Disconnected,
+                    _ => EndReason::Removed,
+                });
+            }
+            Reliable::Leave { player } => {
+                if let Some(gone) = self.world.players.remove(&player) {
+                    self.events.push_back(ClientEvent::Left(player, gone.name));
+                }
+            }
+            Reliable::Chat { player, text } => {
+                self.events
+                    .push_back(ClientEvent::Chatted(player, text.into()));
+            }
+            Reliable::Add {
+                entity,
+                owner,
+                kind,
+            } => match self.world.add(entity, kind, owner) {
+                Ok(()) => self.events.push_back(ClientEvent::Added(entity)),
+                Err(TooMany) => self.counters.too_many += 1,
+            },
+            Reliable::Remove { entity } => match self.world.entities.remove(&entity) {
+                Some(gone) => self.events.push_back(ClientEvent::Removed(entity, gone)),
+                None => self.counters.unknown_entity += 1,
+            },
+            Reliable::Selection { player, selection } => {
+                if let Some(known) = self.world.players.get_mut(&player) {
+                    known.selection = Some(selection);
+                    self.events
+                        .push_back(ClientEvent::Selected(player, selection));
+                }
+            }
+            Reliable::Name { player, name } => {
+                if let Some(known) = self.world.players.get_mut(&player) {
+                    let old = core::mem::replace(&mut known.name, name.into());
+                    self.events.push_back(ClientEvent::Renamed(player, old));
+                }
+            }
+            Reliable::Synced => {
+                if self.phase == Phase::Syncing {
+                    self.enter(now, Phase::Settling);
+                    self.events.push_back(ClientEvent::Synced);
+                }
+            }
+            Reliable::Connect { .. } | Reliable::Disconnect => self.counters.violations += 1,
+        }
+    }
+
+    /// The first reliable message tells this client who it is.
+    fn hear_first(&mut self, now: Instant, message: &Reliable<'_>) {
+        let Reliable::Join { player, name } = *message else {
+            self.counters.violations += 1;
+            return;
+        };
+        self.player = Some(player);
+        if self.world.join(player, name).is_err() {
+            self.counters.too_many += 1;
+        }
+        self.enter(now, Phase::Syncing);
+        self.next_packet = now;
+        self.events.push_back(ClientEvent::Connected { player });
+    }
+
+    fn hear_unreliable(&mut self, timestamp: u32, message: &Unreliable<'_>) {
+        match message {
+            Unreliable::Stats(scores) => {
+                scores.iter().for_each(|score| self.world.set_score(&score));
+            }
+            Unreliable::Update(bodies) => bodies.iter().for_each(|body| {
+                let (x, y) = (body.x.into(), body.y.into());
+                let orientation = f32::from(body.orientation % 360);
+                let health = body.health.min(100);
+                let shown = Shown {
+                    x,
+                    y,
+                    orientation,
+                    health,
+                    reach: 0.0,
+                };
+                self.update(timestamp, body.entity, shown);
+            }),
+            Unreliable::UpdatePos(places) => places.iter().for_each(|place| {
+                let (x, y) = (place.x.into(), place.y.into());
+                let shown = Shown {
+                    x,
+                    y,
+                    health: 100,
+                    ..Shown::default()
+                };
+                self.update(timestamp, place.entity, shown);
+            }),
+            Unreliable::UpdateRay(rays) => rays.iter().for_each(|ray| {
+                let (x, y) = (ray.x.into(), ray.y.into());
+                let orientation = f32::from(ray.orientation % 360);
+                let shown = Shown {
+                    x,
+                    y,
+                    orientation,
+                    health: 100,
+                    reach: ray.length.into(),
+                };
+                self.update(timestamp, ray.entity, shown);
+            }),
+            Unreliable::UpdateCircle(circles) => circles.iter().for_each(|circle| {
+                let (x, y) = (circle.x.into(), circle.y.into());
+                let shown = Shown {
+                    x,
+                    y,
+                    health: 100,
+                    reach: circle.radius.into(),
+                    orientation: 0.0,
+                };
+                self.update(timestamp, circle.entity, shown);
+            }),
+            Unreliable::Collision(collision) => {
+                // Of an entity that is gone, or not yet there, nothing can be shown.
+                let known = |id: &EntityId| self.world.entities.contains_key(id);
+                if collision.entities.iter().all(known) {
+                    self.events.push_back(ClientEvent::Collided(*collision));
+                }
+            }
+            Unreliable::Full | Unreliable::Input(_) => self.counters.violations += 1,
+        }
+    }
+
+    fn update(&mut self, timestamp: u32, id: EntityId, shown: Shown) {
+        match self.world.entities.get_mut(&id) {
+            Some(entity) => entity.track.update(timestamp, shown),
+            None => self.counters.unknown_entity += 1,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Every bound of the dialect, each with its reason.
+
+use core::time::Duration;
+
+/// First field of every packet; tells lwar from other traffic.
+pub const APP_ID: u32 = 0xf270_87c5;
+
+/// Bytes of a packet sent, header included.
+pub const PACKET_MAX: usize = 512;
+
+/// Bytes of a packet accepted. The original server was seen to send 526; 1,472 is what an Ethernet
+/// frame carries, and nobody has a reason to send more.
+pub const RECEIVE_MAX: usize = 1_472;
+
+/// Bytes of the packet header.
+pub const HEADER: usize = 12;
+
+/// Bytes of a player's name.
+pub const NAME_MAX: u8 = 32;
+
+/// Bytes of a chat message: all that its length byte can say.
+pub const CHAT_MAX: u8 = 255;
+
+/// Players besides the server, which takes the first of the 8 places.
+pub const PLAYERS_MAX: u8 = 7;
+
+/// Entities at a time. Eight times what a full arena has; at 14 bytes each, telling a new client
+/// about all of them takes 8 seconds.
+pub const ENTITIES_MAX: u16 = 4_096;
+
+/// Between two packets to a client, and between two resends of a client: 15 a second.
+pub const SEND_PERIOD: Duration = Duration::from_micros(66_667);
+
+/// Between two Stats messages: scores need not be fresh.
+pub const STATS_PERIOD: Duration = Duration::from_millis(500);
+
+/// Between two Input messages: 30 a second.
+pub const INPUT_PERIOD: Duration = Duration::from_micros(33_333);
+
+/// Between two Connects or two Disconnects while no answer comes.
+pub const RETRY_PERIOD: Duration = Duration::from_millis(200);
+
+/// Silence after which a peer is gone.
+pub const TIMEOUT: Duration = Duration::from_secs(15);
+
+/// How long a client waits after Synced for Updates of all entities before it plays.
+pub const SETTLE: Duration = Duration::from_secs(1);
+
+/// How long the newest Input holds when no other follows.
+pub const INPUT_HOLD: Duration = Duration::from_millis(500);
+
+/// How long a Leave is repeated, or answered to Disconnects.
+pub const LEAVE_PERIOD: Duration = Duration::from_secs(1);
+
+/// How long a client that has not acknowledged its Join keeps its place after its last Connect, if
+/// another wants it. Forged Connects can fill the free places, and this is when they empty again.
+pub const JOIN_HOLD: Duration = Duration::from_secs(1);
+
+/// Reliable messages that may wait for a client's acknowledgement, its synchronisation not counted.
+pub const UNACKNOWLEDGED_MAX: usize = 256;
+
+/// Violations that a player may commit, and how soon one is forgiven.
+pub const VIOLATIONS_MAX: u32 = 10;
+/// See [`VIOLATIONS_MAX`].
+pub const VIOLATION_FORGIVEN: Duration = Duration::from_secs(10);
+
+/// Chats, renamings and selections that a player may send at once. What comes on top stays
+/// unacknowledged, so a client repeats it, and it takes effect when the next is allowed.
+///
+/// Each is repeated to everybody: six players that all send this many leave the seventh below
+/// [`UNACKNOWLEDGED_MAX`].
+pub const BROADCASTS_AT_ONCE: u32 = 32;
+/// See [`BROADCASTS_AT_ONCE`]: 2 a second of 270 bytes from six players is less than half of what the
+/// packets of a client carry.
+pub const BROADCAST_REFILL: Duration = Duration::from_millis(500);
+
+/// Collisions that wait for the next packet; on top of that the oldest is left out.
+pub const COLLISIONS_WAITING: usize = 64;
+
+/// Answers (Join, Full, Leave) that wait to be sent: one driver's turn of Connects.
+pub const ANSWERS_WAITING: usize = 1_024;
+
+/// Clients that left and are still told so. More at once: the oldest is told no longer.
+pub const DEPARTED_MAX: usize = 64;
+
+/// Events that wait for the game. While they do, datagrams are dropped, as if the network had lost
+/// them: nothing reliable is lost by that.
+pub const EVENTS_WAITING: usize = 4_096;
+
+/// Reliable messages that a client's own side may queue before the server takes any.
+pub const CLIENT_QUEUE: usize = 64;
+
+/// Longest time that a client moves an entity on without news of it.
+pub const PREDICTION_MAX: Duration = Duration::from_millis(250);

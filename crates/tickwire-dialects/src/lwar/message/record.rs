@@ -1,0 +1,331 @@
+//! The lists of entity states and scores, one fixed-size record each.
+//!
+//! A list is checked as a whole when its message is decoded and then read in place, record by record,
+//! so that a packet full of updates costs no allocation.
+
+use core::marker::PhantomData;
+
+use tickwire_wire::DecodeError;
+
+use super::super::{EntityId, Id, PlayerId, Reader, Writer};
+
+/// What kind of thing an entity or a weapon is.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Kind(pub u8);
+
+#[expect(missing_docs, reason = "the names say it")]
+impl Kind {
+    pub const NONE: Self = Self(0);
+    pub const BULLET: Self = Self(1);
+    pub const SHIP: Self = Self(2);
+    pub const PLANET: Self = Self(3);
+    pub const ROCKET: Self = Self(4);
+    pub const GUN: Self = Self(5);
+    pub const PHASER: Self = Self(6);
+    pub const SUN: Self = Self(7);
+    pub const RAY: Self = Self(8);
+    pub const SHOCKWAVE: Self = Self(9);
+}
+
+impl Kind {
+    /// The kind's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NONE => "none",
+            Self::BULLET => "bullet",
+            Self::SHIP => "ship",
+            Self::PLANET => "planet",
+            Self::ROCKET => "rocket",
+            Self::GUN => "gun",
+            Self::PHASER => "phaser",
+            Self::SUN => "sun",
+            Self::RAY => "ray",
+            Self::SHOCKWAVE => "shockwave",
+            _ => "unknown",
+        }
+    }
+
+    /// Whether a weapon slot may hold it.
+    pub const fn is_weapon(self) -> bool {
+        matches!(
+            self,
+            Self::NONE | Self::ROCKET | Self::GUN | Self::PHASER | Self::SHOCKWAVE
+        )
+    }
+}
+
+/// One element of a list message.
+pub trait Record: Copy {
+    /// Bytes on the wire.
+    const SIZE: usize;
+    /// What a trace calls it.
+    const NAME: &'static str;
+
+    #[doc(hidden)]
+    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError>;
+    #[doc(hidden)]
+    fn encode(&self, w: &mut Writer<'_>);
+}
+
+/// A list of records, still in wire form.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Records<'a, T> {
+    bytes: &'a [u8],
+    record: PhantomData<T>,
+}
+
+impl<'a, T: Record> Records<'a, T> {
+    /// Records from their wire form.
+    ///
+    /// # Panics
+    /// If `bytes` is not a whole number of records, at most 255.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        assert!(bytes.len().is_multiple_of(T::SIZE) && bytes.len() / T::SIZE <= 255);
+        Self {
+            bytes,
+            record: PhantomData,
+        }
+    }
+
+    /// How many there are.
+    pub const fn len(&self) -> usize {
+        self.bytes.len() / T::SIZE
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// The records in order.
+    pub fn iter(&self) -> impl Iterator<Item = T> + 'a {
+        // A chunk is exactly one record, so every field is there and no record is left out.
+        self.bytes
+            .chunks_exact(T::SIZE)
+            .filter_map(|chunk| T::decode(&mut Reader::new(chunk)).ok())
+    }
+
+    pub(super) fn decode(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        let count = r.u8("num")?;
+        if r.is_traced() {
+            return Self::decode_traced(r, count);
+        }
+        let bytes = r.records(T::NAME, count, T::SIZE)?;
+        Ok(Self {
+            bytes,
+            record: PhantomData,
+        })
+    }
+
+    #[cold]
+    fn decode_traced(r: &mut Reader<'a>, count: u8) -> Result<Self, DecodeError> {
+        let bytes = r.peek(usize::from(count) * T::SIZE);
+        for _ in 0..count {
+            r.group(T::NAME, T::decode)?;
+        }
+        Ok(Self {
+            bytes,
+            record: PhantomData,
+        })
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "`new` and `decode` allow at most 255"
+    )]
+    pub(super) fn encode(&self, w: &mut Writer<'_>) {
+        w.u8(self.len() as u8);
+        w.bytes(self.bytes);
+    }
+}
+
+/// Writes `records` in wire form.
+pub(crate) fn encode_all<T: Record>(
+    records: impl Iterator<Item = T>,
+    out: &mut alloc::vec::Vec<u8>,
+) {
+    let mut w = Writer::new(out, usize::MAX);
+    records.for_each(|record| record.encode(&mut w));
+}
+
+/// A player's line of the scoreboard.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct PlayerScore {
+    /// Whose.
+    pub player: PlayerId,
+    /// Others destroyed.
+    pub kills: u16,
+    /// Times destroyed.
+    pub deaths: u16,
+    /// Smoothed round trip in milliseconds.
+    pub ping: u16,
+}
+
+impl Record for PlayerScore {
+    const SIZE: usize = Id::SIZE + 6;
+    const NAME: &'static str = "score";
+
+    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            player: PlayerId::decode(r)?,
+            kills: r.u16("kills")?,
+            deaths: r.u16("deaths")?,
+            ping: r.u16("ping")?,
+        })
+    }
+
+    fn encode(&self, w: &mut Writer<'_>) {
+        self.player.encode(w);
+        w.u16(self.kills);
+        w.u16(self.deaths);
+        w.u16(self.ping);
+    }
+}
+
+/// The whole state of a solid thing.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Body {
+    /// Whose state.
+    pub entity: EntityId,
+    /// Position.
+    pub x: i16,
+    /// Position.
+    pub y: i16,
+    /// Whole degrees, 0 along +x, 90 along +y.
+    pub orientation: u16,
+    /// Percent.
+    pub health: u8,
+}
+
+impl Record for Body {
+    const SIZE: usize = Id::SIZE + 7;
+    const NAME: &'static str = "body";
+
+    #[inline]
+    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            entity: EntityId::decode(r)?,
+            x: r.i16("x")?,
+            y: r.i16("y")?,
+            orientation: r.u16("orientation")?,
+            health: r.u8("health")?,
+        })
+    }
+
+    #[inline]
+    fn encode(&self, w: &mut Writer<'_>) {
+        self.entity.encode(w);
+        w.i16(self.x);
+        w.i16(self.y);
+        w.u16(self.orientation);
+        w.u8(self.health);
+    }
+}
+
+/// The position of a thing that does nothing but move.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Place {
+    /// Whose position.
+    pub entity: EntityId,
+    /// Position.
+    pub x: i16,
+    /// Position.
+    pub y: i16,
+}
+
+impl Record for Place {
+    const SIZE: usize = Id::SIZE + 4;
+    const NAME: &'static str = "place";
+
+    #[inline]
+    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            entity: EntityId::decode(r)?,
+            x: r.i16("x")?,
+            y: r.i16("y")?,
+        })
+    }
+
+    #[inline]
+    fn encode(&self, w: &mut Writer<'_>) {
+        self.entity.encode(w);
+        w.i16(self.x);
+        w.i16(self.y);
+    }
+}
+
+/// A beam.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Ray {
+    /// Which one.
+    pub entity: EntityId,
+    /// Where it begins.
+    pub x: i16,
+    /// Where it begins.
+    pub y: i16,
+    /// Its direction in whole degrees.
+    pub orientation: u16,
+    /// How far it reaches.
+    pub length: u16,
+}
+
+impl Record for Ray {
+    const SIZE: usize = Id::SIZE + 8;
+    const NAME: &'static str = "ray";
+
+    #[inline]
+    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            entity: EntityId::decode(r)?,
+            x: r.i16("x")?,
+            y: r.i16("y")?,
+            orientation: r.u16("orientation")?,
+            length: r.u16("length")?,
+        })
+    }
+
+    #[inline]
+    fn encode(&self, w: &mut Writer<'_>) {
+        self.entity.encode(w);
+        w.i16(self.x);
+        w.i16(self.y);
+        w.u16(self.orientation);
+        w.u16(self.length);
+    }
+}
+
+/// A ring that grows.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Circle {
+    /// Which one.
+    pub entity: EntityId,
+    /// Its centre.
+    pub x: i16,
+    /// Its centre.
+    pub y: i16,
+    /// Its radius.
+    pub radius: u16,
+}
+
+impl Record for Circle {
+    const SIZE: usize = Id::SIZE + 6;
+    const NAME: &'static str = "circle";
+
+    #[inline]
+    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            entity: EntityId::decode(r)?,
+            x: r.i16("x")?,
+            y: r.i16("y")?,
+            radius: r.u16("radius")?,
+        })
+    }
+
+    #[inline]
+    fn encode(&self, w: &mut Writer<'_>) {
+        self.entity.encode(w);
+        w.i16(self.x);
+        w.i16(self.y);
+        w.u16(self.radius);
+    }
+}

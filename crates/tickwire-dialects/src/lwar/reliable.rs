@@ -1,0 +1,286 @@
+//! Numbering, repeating and acknowledging reliable messages.
+//!
+//! [`Outbox`] keeps what the peer has not acknowledged, encoded, and writes it into every packet
+//! from the oldest on. [`Inbox`] takes messages in order, each once. Neither knows what the messages
+//! say.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use tickwire_session::Instant;
+use tickwire_wire::Serial;
+
+use super::Writer;
+use super::message::Reliable;
+
+/// Reliable messages on their way to a peer.
+#[derive(Clone, Debug)]
+pub(crate) struct Outbox {
+    waiting: VecDeque<Waiting>,
+    /// The waiting messages' bytes, one after another.
+    bytes: VecDeque<u8>,
+    /// Number of the first waiting message, or of the next one if none waits.
+    oldest: u32,
+    /// How many of the waiting messages were sent at least once: always the first ones.
+    sent: usize,
+    scratch: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    length: usize,
+    first_sent: Option<Instant>,
+}
+
+/// What an acknowledgement changed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Acked {
+    /// Nothing: known already.
+    Nothing,
+    /// Messages arrived; the newest of them had first been sent at this moment.
+    Progress { first_sent: Instant },
+    /// It names a message that was never sent.
+    NeverSent,
+}
+
+impl Outbox {
+    pub(crate) const fn new() -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            bytes: VecDeque::new(),
+            oldest: 1,
+            sent: 0,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// How many messages wait for acknowledgement.
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// The number that the next message gets.
+    pub(crate) fn next(&self) -> u32 {
+        self.oldest
+            .wrapping_add(u32::try_from(self.waiting.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Whether message `seq` has been sent at least once.
+    pub(crate) fn has_sent(&self, seq: u32) -> bool {
+        let sent = u32::try_from(self.sent).unwrap_or(u32::MAX);
+        seq.is_older_than(self.oldest.wrapping_add(sent))
+    }
+
+    /// Queues a message and returns its number.
+    pub(crate) fn push(&mut self, message: &Reliable<'_>) -> u32 {
+        let seq = self.next();
+        self.scratch.clear();
+        message.encode(seq, &mut Writer::new(&mut self.scratch, usize::MAX));
+        self.bytes.extend(&self.scratch);
+        self.waiting.push_back(Waiting {
+            length: self.scratch.len(),
+            first_sent: None,
+        });
+        seq
+    }
+
+    /// Forgets what waits, as if it had been acknowledged, and keeps counting.
+    pub(crate) fn clear(&mut self) {
+        self.oldest = self.next();
+        self.waiting.clear();
+        self.bytes.clear();
+        self.sent = 0;
+    }
+
+    /// Writes waiting messages, the oldest first, while they fit. Returns how many were repetitions.
+    pub(crate) fn write(&mut self, now: Instant, w: &mut Writer<'_>) -> u64 {
+        let mut rest = &*self.bytes.make_contiguous();
+        let (mut fitted, mut repeated) = (0, 0);
+        for waiting in &mut self.waiting {
+            let Some((message, behind)) = rest.split_at_checked(waiting.length) else {
+                break;
+            };
+            if w.whole(|w| w.bytes(message)).is_err() {
+                break;
+            }
+            rest = behind;
+            fitted += 1;
+            match waiting.first_sent {
+                None => waiting.first_sent = Some(now),
+                Some(_) => repeated += 1,
+            }
+        }
+        self.sent = self.sent.max(fitted);
+        repeated
+    }
+
+    /// Takes the number of the last message that the peer processed.
+    pub(crate) fn acknowledge(&mut self, ack: u32) -> Acked {
+        let newly = ack.steps_since(self.oldest.wrapping_sub(1));
+        let Ok(newly @ 1..) = usize::try_from(newly) else {
+            return Acked::Nothing;
+        };
+        if newly > self.sent {
+            return Acked::NeverSent;
+        }
+        let Some(newest) = self.waiting.get(newly - 1).copied() else {
+            return Acked::NeverSent;
+        };
+        let length: usize = self
+            .waiting
+            .drain(..newly)
+            .map(|waiting| waiting.length)
+            .sum();
+        self.bytes.drain(..length.min(self.bytes.len()));
+        self.oldest = ack.next();
+        self.sent -= newly;
+        match newest.first_sent {
+            Some(first_sent) => Acked::Progress { first_sent },
+            None => Acked::NeverSent,
+        }
+    }
+}
+
+/// How far a peer's reliable messages were processed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Inbox {
+    processed: u32,
+}
+
+/// Where a reliable message stands in the order.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Order {
+    /// The one to process now.
+    Next,
+    /// Processed before.
+    Repeated,
+    /// One before it has not arrived.
+    Early,
+}
+
+impl Inbox {
+    /// What to acknowledge: the last number processed.
+    pub(crate) const fn ack(self) -> u32 {
+        self.processed
+    }
+
+    pub(crate) fn order(self, seq: u32) -> Order {
+        match seq.steps_since(self.processed) {
+            1 => Order::Next,
+            2.. => Order::Early,
+            _ => Order::Repeated,
+        }
+    }
+
+    /// The message that came next is processed.
+    pub(crate) fn advance(&mut self) {
+        self.processed = self.processed.next();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lwar::{Id, PlayerId};
+
+    const NOW: Instant = Instant::from_millis(5);
+
+    fn leave(index: u16) -> Reliable<'static> {
+        Reliable::Leave {
+            player: PlayerId(Id {
+                generation: 0,
+                index,
+            }),
+        }
+    }
+
+    /// Bytes of one `leave`.
+    const LEAVE: usize = 9;
+
+    fn written(outbox: &mut Outbox, limit: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        outbox.write(NOW, &mut Writer::new(&mut out, limit));
+        out
+    }
+
+    #[test]
+    fn numbers_start_at_one() {
+        let mut outbox = Outbox::new();
+        assert_eq!((outbox.push(&leave(3)), outbox.push(&leave(4))), (1, 2));
+        assert_eq!(
+            written(&mut outbox, 512),
+            [4, 0, 0, 0, 1, 0, 0, 0, 3, 4, 0, 0, 0, 2, 0, 0, 0, 4]
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_waits_and_nothing_overtakes_it() {
+        let mut outbox = Outbox::new();
+        outbox.push(&Reliable::Chat {
+            player: PlayerId::SERVER,
+            text: "a long story",
+        });
+        outbox.push(&leave(1));
+        assert_eq!(written(&mut outbox, LEAVE), []);
+        assert_eq!(written(&mut outbox, 512).len(), 10 + 12 + LEAVE);
+    }
+
+    #[test]
+    fn repetition_ends_with_the_ack_and_is_counted() {
+        let mut outbox = Outbox::new();
+        outbox.push(&leave(1));
+        outbox.push(&leave(2));
+        let mut out = Vec::new();
+        let mut write = |outbox: &mut Outbox| {
+            out.clear();
+            outbox.write(NOW, &mut Writer::new(&mut out, 512))
+        };
+        assert_eq!((write(&mut outbox), write(&mut outbox)), (0, 2));
+        assert_eq!(outbox.acknowledge(1), Acked::Progress { first_sent: NOW });
+        assert_eq!(write(&mut outbox), 1);
+        assert_eq!(outbox.acknowledge(1), Acked::Nothing);
+        assert_eq!(outbox.acknowledge(2), Acked::Progress { first_sent: NOW });
+        assert!(outbox.is_empty());
+        assert_eq!(outbox.next(), 3);
+    }
+
+    #[test]
+    fn acks_of_what_was_never_sent_change_nothing() {
+        let mut outbox = Outbox::new();
+        assert_eq!(outbox.acknowledge(1), Acked::NeverSent);
+        outbox.push(&leave(1));
+        // Queued, but in no packet yet.
+        assert_eq!(outbox.acknowledge(1), Acked::NeverSent);
+        written(&mut outbox, 512);
+        assert_eq!(outbox.acknowledge(2), Acked::NeverSent);
+        assert_eq!(outbox.acknowledge(u32::MAX), Acked::Nothing);
+        assert_eq!(outbox.len(), 1);
+    }
+
+    #[test]
+    fn clearing_keeps_the_count() {
+        let mut outbox = Outbox::new();
+        outbox.push(&leave(1));
+        outbox.clear();
+        assert_eq!(outbox.push(&leave(2)), 2);
+        assert_eq!(written(&mut outbox, 512).len(), LEAVE);
+    }
+
+    #[test]
+    fn messages_are_taken_in_order_and_once() {
+        let mut inbox = Inbox::default();
+        assert_eq!(inbox.order(0), Order::Repeated);
+        assert_eq!(inbox.order(2), Order::Early);
+        assert_eq!(inbox.order(1), Order::Next);
+        inbox.advance();
+        assert_eq!(
+            (inbox.order(1), inbox.order(2)),
+            (Order::Repeated, Order::Next)
+        );
+        assert_eq!(inbox.ack(), 1);
+    }
+}

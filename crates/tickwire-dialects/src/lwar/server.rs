@@ -1,0 +1,575 @@
+//! The server: players, entities, and 15 packets a second to everybody.
+//!
+//! In: datagrams, and from the game entities with their states, scores and collisions. Out: packets,
+//! and for the game who joined, left, chose, spoke, and what each player presses. The game's rules are
+//! the game's: the server adds and removes nothing on its own, except the entities of a player who
+//! left, which its clients must see go before the player does.
+//!
+//! The entity table is encoded once for every sending and copied into each client's packets, since
+//! all clients see the same.
+
+mod broadcast;
+mod departed;
+mod entities;
+mod peer;
+mod receive;
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tickwire_session::{
+    Addr, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, Transmit, counters,
+};
+
+use super::id::Ids;
+use super::limits::{
+    ANSWERS_WAITING, ENTITIES_MAX, PLAYERS_MAX, SEND_PERIOD, TIMEOUT, UNACKNOWLEDGED_MAX,
+};
+use super::message::{Collision, Kind, PlayerScore, Reliable, Selection, Unreliable};
+use super::packet::Header;
+use super::{Controls, EntityId, PlayerId};
+use broadcast::Broadcast;
+use departed::{Departed, Farewell};
+use entities::Entities;
+use peer::{Peer, Stage};
+
+pub use entities::Shape;
+
+/// How a server is set up.
+#[derive(Clone, Debug)]
+pub struct ServerConfig {
+    /// The name of the player that owns what nobody owns.
+    pub name: String,
+    /// How many may play, at most [`PLAYERS_MAX`].
+    pub players: u8,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            name: "server".into(),
+            players: PLAYERS_MAX,
+        }
+    }
+}
+
+/// What the game is told.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ServerEvent {
+    /// Somebody is there and can be seen by the others. It has no ship yet.
+    Joined {
+        /// Its id.
+        player: PlayerId,
+        /// Its name.
+        name: String,
+    },
+    /// A player chose. The first choice brings its ship; a later one counts from the next respawn.
+    Selected {
+        /// Who.
+        player: PlayerId,
+        /// Ship and weapons, checked to exist.
+        selection: Selection,
+    },
+    /// A player has a new name; everybody knows already.
+    Renamed {
+        /// Who.
+        player: PlayerId,
+        /// The name.
+        name: String,
+    },
+    /// A player said something; everybody heard it already.
+    Chatted {
+        /// Who.
+        player: PlayerId,
+        /// What.
+        text: String,
+    },
+    /// A player is gone, and its entities are gone from the table.
+    Left {
+        /// Who.
+        player: PlayerId,
+        /// Why.
+        why: Departure,
+    },
+}
+
+/// Why a player is gone.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Departure {
+    /// It said so.
+    Disconnected,
+    /// Nothing was heard of it.
+    TimedOut,
+    /// It stopped acknowledging, or could not keep up.
+    FellBehind,
+    /// It broke the protocol too often.
+    Violations,
+    /// The game sent it away.
+    Kicked,
+    /// The server ends.
+    ShutDown,
+}
+
+impl fmt::Display for Departure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Disconnected => "left",
+            Self::TimedOut => "timed out",
+            Self::FellBehind => "fell behind",
+            Self::Violations => "broke the protocol too often",
+            Self::Kicked => "was sent away",
+            Self::ShutDown => "left: the server ends",
+        })
+    }
+}
+
+/// The entity table is full.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct TooManyEntities;
+
+impl fmt::Display for TooManyEntities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "there are {ENTITIES_MAX} entities already: remove one first"
+        )
+    }
+}
+
+impl core::error::Error for TooManyEntities {}
+
+counters! {
+    /// What a server refused or noticed, by cause.
+    pub struct ServerCounters {
+        /// Datagrams too short for a header.
+        short_header,
+        /// Datagrams of another protocol or version.
+        wrong_app_id,
+        /// Datagrams above the largest accepted.
+        oversized,
+        /// Datagrams that ended inside a message.
+        truncated,
+        /// Messages with an id that does not exist.
+        unknown_message,
+        /// Messages that only a server sends.
+        server_only,
+        /// Messages that named another player as their sender.
+        foreign_player,
+        /// Connects of somebody who is connected.
+        second_connect,
+        /// Names that are empty, too long or not UTF-8.
+        bad_name,
+        /// Chats that are not UTF-8.
+        bad_chat,
+        /// Choices of ships or weapons that do not exist.
+        bad_selection,
+        /// Acknowledgements of messages that were never sent.
+        ack_never_sent,
+        /// Reliable messages that came before an earlier one.
+        sequence_gap,
+        /// Unreliable parts of packets that came after a newer one.
+        stale,
+        /// Datagrams from addresses that are not connected.
+        stranger,
+        /// Connects answered with Full.
+        full,
+        /// Clients that never acknowledged their Join and gave way to another.
+        abandoned,
+        /// Chats, names and selections that must be sent again because there were too many.
+        held_back,
+        /// Answers and datagrams dropped because too much was waiting.
+        overrun,
+    }
+}
+
+/// What is sent at once, outside of the regular packets.
+#[derive(Clone, Copy, Debug)]
+enum Answer {
+    Join(PlayerId),
+    Full { ack: u32 },
+    Leave,
+}
+
+/// An lwar server.
+#[derive(Debug)]
+pub struct Server {
+    began: Instant,
+    name: String,
+    score: Score,
+    player_ids: Ids,
+    players_max: u8,
+    /// Remote players, at the place that their id's index names; place 0 is the server's own.
+    places: [Option<Box<Peer>>; PLAYERS_MAX as usize + 1],
+    entities: Entities,
+    departed: Vec<Departed>,
+    answers: VecDeque<(Addr, Answer)>,
+    broadcast: Broadcast,
+    next_send: Instant,
+    events: VecDeque<ServerEvent>,
+    counters: ServerCounters,
+    closing: bool,
+}
+
+/// A player's successes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Score {
+    kills: u16,
+    deaths: u16,
+}
+
+impl Server {
+    /// A server without players or entities, whose clock begins now.
+    pub fn new(now: Instant, config: ServerConfig) -> Self {
+        let players_max = config.players.min(PLAYERS_MAX);
+        Self {
+            began: now,
+            name: config.name,
+            score: Score::default(),
+            player_ids: Ids::new(1..u16::from(players_max) + 1),
+            players_max,
+            places: Default::default(),
+            entities: Entities::new(),
+            departed: Vec::new(),
+            answers: VecDeque::new(),
+            broadcast: Broadcast::new(now),
+            next_send: now,
+            events: VecDeque::new(),
+            counters: ServerCounters::default(),
+            closing: false,
+        }
+    }
+
+    /// Puts an entity into everybody's world. An owner who is not there (any more) is replaced by the
+    /// server.
+    pub fn add(
+        &mut self,
+        kind: Kind,
+        owner: PlayerId,
+        shape: Shape,
+    ) -> Result<EntityId, TooManyEntities> {
+        let owner = if self.peer(owner).is_some() {
+            owner
+        } else {
+            PlayerId::SERVER
+        };
+        let entity = self
+            .entities
+            .add(kind, owner, shape)
+            .ok_or(TooManyEntities)?;
+        self.tell_all(&Reliable::Add {
+            entity,
+            owner,
+            kind,
+        });
+        Ok(entity)
+    }
+
+    /// Takes an entity out of everybody's world. One that is gone already is no mistake: its owner
+    /// may have left.
+    pub fn remove(&mut self, entity: EntityId) {
+        if self.entities.remove(entity).is_some() {
+            self.tell_all(&Reliable::Remove { entity });
+        }
+    }
+
+    /// Sets what the next packets say about an entity.
+    pub fn set(&mut self, entity: EntityId, shape: Shape) {
+        self.entities.set(entity, shape);
+    }
+
+    /// Tells that two entities touched, in the next packets.
+    pub fn collide(&mut self, collision: Collision) {
+        self.broadcast.add_collision(collision);
+    }
+
+    /// Sets a player's line of the scoreboard; [`PlayerId::SERVER`] has one too.
+    pub fn set_score(&mut self, player: PlayerId, kills: u16, deaths: u16) {
+        let score = Score { kills, deaths };
+        if player == PlayerId::SERVER {
+            self.score = score;
+        } else if let Some(peer) = self.peer_mut(player) {
+            peer.score = score;
+        }
+    }
+
+    /// Says something to everybody, as the server.
+    pub fn say(&mut self, text: &str) {
+        self.tell_all(&Reliable::Chat {
+            player: PlayerId::SERVER,
+            text,
+        });
+    }
+
+    /// What a player did since this was last asked: to be called once a step.
+    ///
+    /// The newest Input holds until the next; presses that came and went between two steps are
+    /// included; nothing is pressed when no Input came for half a second.
+    pub fn take_controls(&mut self, now: Instant, player: PlayerId) -> Controls {
+        self.peer_mut(player)
+            .map(|peer| peer.controls.take(now))
+            .unwrap_or_default()
+    }
+
+    /// Sends a player away and tells it why.
+    pub fn kick(&mut self, now: Instant, player: PlayerId, text: &str) {
+        if self.peer(player).is_some() {
+            self.depart(
+                now,
+                player.0.index,
+                Departure::Kicked,
+                Farewell::Explained(text),
+            );
+        }
+    }
+
+    /// Tells every player that the server ends, and takes no more of them.
+    ///
+    /// Drive the session until [`is_finished`](Self::is_finished), then drop it.
+    pub fn shut_down(&mut self, now: Instant) {
+        self.closing = true;
+        for index in 0..=u16::from(PLAYERS_MAX) {
+            self.depart(now, index, Departure::ShutDown, Farewell::Repeated);
+        }
+    }
+
+    /// Whether everybody who had to be told something on leaving was told.
+    pub fn is_finished(&self) -> bool {
+        self.places.iter().all(Option::is_none) && self.departed.iter().all(Departed::is_done)
+    }
+
+    /// The players that are there, with their names.
+    pub fn players(&self) -> impl Iterator<Item = (PlayerId, &str)> {
+        self.established().map(|peer| (peer.player, &*peer.name))
+    }
+
+    /// What was refused so far.
+    pub const fn counters(&self) -> &ServerCounters {
+        &self.counters
+    }
+
+    fn established(&self) -> impl Iterator<Item = &Peer> {
+        self.places
+            .iter()
+            .flatten()
+            .map(|peer| &**peer)
+            .filter(|peer| peer.is_established())
+    }
+
+    fn peer(&self, player: PlayerId) -> Option<&Peer> {
+        let peer = self.places.get(usize::from(player.0.index))?.as_deref()?;
+        (peer.player == player && peer.is_established()).then_some(peer)
+    }
+
+    fn peer_mut(&mut self, player: PlayerId) -> Option<&mut Peer> {
+        let peer = self
+            .places
+            .get_mut(usize::from(player.0.index))?
+            .as_deref_mut()?;
+        (peer.player == player && peer.is_established()).then_some(peer)
+    }
+
+    /// Queues a reliable message for every player that is there.
+    fn tell_all(&mut self, message: &Reliable<'_>) {
+        for peer in self
+            .places
+            .iter_mut()
+            .flatten()
+            .filter(|peer| peer.is_established())
+        {
+            peer.outbox.push(message);
+        }
+    }
+
+    fn answer(&mut self, to: Addr, answer: Answer) {
+        if self.answers.len() == ANSWERS_WAITING {
+            self.counters.overrun += 1;
+        } else {
+            self.answers.push_back((to, answer));
+        }
+    }
+
+    /// Frees a place, and says what must be said to the others and to whoever held it.
+    fn depart(&mut self, now: Instant, index: u16, why: Departure, farewell: Farewell<'_>) {
+        let place = self.places.get_mut(usize::from(index));
+        let Some(peer) = place.and_then(Option::take) else {
+            return;
+        };
+        let player = peer.player;
+        self.player_ids.release(player.0);
+        if peer.is_established() {
+            for entity in self.entities.remove_owned_by(player) {
+                self.tell_all(&Reliable::Remove { entity });
+            }
+            self.tell_all(&Reliable::Leave { player });
+            self.events.push_back(ServerEvent::Left { player, why });
+            self.wake(now);
+        }
+        Departed::remember(&mut self.departed, now, *peer, farewell);
+    }
+
+    /// Starts the sending clock again after a time in which there was nobody to send to.
+    fn wake(&mut self, now: Instant) {
+        self.next_send = self.next_send.max(now);
+    }
+
+    /// Removes whoever is silent, does not acknowledge, or cannot keep up.
+    fn sweep(&mut self, now: Instant) {
+        for index in 0..=PLAYERS_MAX {
+            let Some(Some(peer)) = self.places.get_mut(usize::from(index)) else {
+                continue;
+            };
+            if peer.outbox.is_empty() {
+                peer.last_progress = now;
+            }
+            let stuck = now.since(peer.last_progress) >= TIMEOUT;
+            let behind = stuck || peer.unacknowledged() > UNACKNOWLEDGED_MAX;
+            let why = match () {
+                () if now.since(peer.last_heard) >= TIMEOUT => Departure::TimedOut,
+                () if peer.is_established() && behind => Departure::FellBehind,
+                () => continue,
+            };
+            self.depart(now, index.into(), why, Farewell::None);
+        }
+        self.departed.retain(|departed| now < departed.until);
+    }
+
+    /// Begins a sending: the state of this moment, to everybody.
+    fn send(&mut self, now: Instant) {
+        let stats = self.broadcast.stats_due(now).then(|| self.scores());
+        let timestamp = self.timestamp(now);
+        self.broadcast
+            .build(timestamp, &self.entities, stats.as_deref());
+        for peer in self
+            .places
+            .iter_mut()
+            .flatten()
+            .filter(|peer| peer.is_established())
+        {
+            peer.sending = Some(broadcast::Cursor::default());
+        }
+        for departed in &mut self.departed {
+            departed.due = departed.repeats && !departed.is_done();
+        }
+    }
+
+    fn scores(&self) -> Vec<PlayerScore> {
+        let own = PlayerScore {
+            player: PlayerId::SERVER,
+            kills: self.score.kills,
+            deaths: self.score.deaths,
+            ping: 0,
+        };
+        core::iter::once(own)
+            .chain(self.established().map(Peer::scoreboard_line))
+            .collect()
+    }
+
+    fn timestamp(&self, now: Instant) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "timestamps wrap")]
+        let millis = now.since(self.began).as_millis() as u32;
+        millis
+    }
+
+    /// Writes a packet that holds one answer. An answer to somebody who is gone is left out.
+    fn write_answer(
+        &mut self,
+        now: Instant,
+        to: Addr,
+        answer: Answer,
+        out: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        let timestamp = self.timestamp(now);
+        match answer {
+            Answer::Full { ack } => {
+                Unreliable::Full.encode(&mut Header { ack, timestamp: 0 }.begin(out));
+            }
+            Answer::Join(player) => {
+                let place = self.places.get_mut(usize::from(player.0.index))?;
+                let peer = place.as_deref_mut().filter(|peer| peer.player == player)?;
+                peer.write_packet(now, timestamp, None, out);
+            }
+            Answer::Leave => {
+                let departed = self
+                    .departed
+                    .iter_mut()
+                    .find(|departed| departed.addr == to)?;
+                departed.write_packet(now, timestamp, out);
+            }
+        }
+        Some(Transmit::Datagram { to })
+    }
+}
+
+impl Session for Server {
+    fn handle_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
+        self.receive(now, from, bytes);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if now < self.next_send {
+            return;
+        }
+        self.sweep(now);
+        self.send(now);
+        // Counting from the last moment due keeps the rate; after a pause there is no catching up.
+        self.next_send += SEND_PERIOD;
+        if self.next_send <= now {
+            self.next_send = now + SEND_PERIOD;
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        while let Some((to, answer)) = self.answers.pop_front() {
+            if let Some(transmit) = self.write_answer(now, to, answer, out) {
+                return Some(transmit);
+            }
+        }
+        let timestamp = self.broadcast.timestamp();
+        for peer in self.places.iter_mut().flatten() {
+            if peer.sending.is_some() {
+                peer.write_packet(now, timestamp, Some(&self.broadcast), out);
+                return Some(Transmit::Datagram { to: peer.addr });
+            }
+        }
+        let departed = self.departed.iter_mut().find(|departed| departed.due)?;
+        departed.write_packet(now, timestamp, out);
+        Some(Transmit::Datagram { to: departed.addr })
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let anybody = self.places.iter().any(Option::is_some) || !self.departed.is_empty();
+        anybody.then_some(self.next_send)
+    }
+
+    // lwar has no streams, and its packets are smaller than what any path takes.
+    fn handle_opened(&mut self, _now: Instant, _on: StreamId, _peer: Addr) {}
+    fn handle_stream(&mut self, _now: Instant, _on: StreamId, _bytes: &[u8]) {}
+    fn handle_room(&mut self, _now: Instant, _path: Path, _room: Room) {}
+
+    fn handle_closed(&mut self, _now: Instant, _path: Path, _why: Ended) {
+        // Only silence ends an lwar session: a refused datagram may be a client that restarts.
+    }
+
+    fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
+        for peer in self.places.iter().flatten() {
+            visit(&peer.stats());
+        }
+    }
+
+    fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64)) {
+        self.counters.visit(visit);
+    }
+}
+
+impl Events for Server {
+    type Event = ServerEvent;
+
+    fn poll_event(&mut self) -> Option<ServerEvent> {
+        self.events.pop_front()
+    }
+}

@@ -1,0 +1,12 @@
+# everything that CI checks; `just test --fast` for between two edits
+test *args:
+    cargo xtask test {{args}}
+# the simulation; `just sim --seed 7 SCENARIO` replays one seed
+sim *args:
+    cargo xtask sim {{args}}
+# the golden vectors; `just vectors --bless` rewrites them
+vectors *args:
+    cargo xtask vectors {{args}}
+# what drifts unseen
+tidy:
+    cargo xtask tidy
