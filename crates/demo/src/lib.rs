@@ -1,1 +1,59 @@
-//! Placeholder.
+//! The arena: a small real game, played through every protocol at once.
+//!
+//! Ships fight around a sun with guns, phasers, rockets and shockwaves, while planets circle and
+//! bend everybody's way. [`Arena`] is the game: one world, advanced a sixtieth of a second at a time,
+//! the same for the same seed and the same intents, to the bit. [`View`] and [`Intent`] are what a
+//! player sees and wants, whichever protocol is in between, and a [`Bot`] plays from nothing else.
+//! The gateways, one file per protocol, connect the two; the game knows none of them.
+//!
+//! ```text
+//!   Bot, screen ── Intent ──▶ gateway ═══ protocol ═══ gateway ── Intent ──▶ ┌───────┐
+//!                                                                            │ Arena │
+//!   Bot, screen ◀── View ──── gateway ═══ protocol ═══ gateway ◀── entities ─ └───────┘
+//!                                                                  and events
+//! ```
+//!
+//! ```
+//! use tickwire_demo::{Arena, Bot, Loadout};
+//!
+//! let mut arena = Arena::new(7);
+//! let pilot = arena.join("Ada")?;
+//! let mut bot = Bot::new(1);
+//! arena.select(pilot, bot.loadout());
+//! for _ in 0..60 {
+//!     let mut view = arena.view();
+//!     view.set_viewer(Some(pilot.into()));
+//!     arena.set_intent(pilot, bot.think(&view));
+//!     arena.step();
+//! }
+//! assert!(arena.pilot(pilot).is_some_and(|ada| ada.ship().is_some()));
+//! # Ok::<(), tickwire_demo::ArenaFull>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod arena;
+mod bot;
+mod entity;
+pub mod gateway;
+mod host;
+mod intent;
+mod kind;
+pub mod limits;
+mod loadout;
+mod random;
+pub mod rules;
+mod slots;
+mod vector;
+pub mod view;
+
+pub use arena::{Arena, ArenaFull, Event, Pilot, PilotId, Tick};
+pub use bot::Bot;
+pub use entity::{Entity, EntityId};
+pub use host::{Host, STEP};
+pub use intent::Intent;
+pub use kind::Kind;
+pub use loadout::{Loadout, Weapon};
+pub use random::Random;
+pub use vector::{Heading, Vec2};
+pub use view::{OwnerId, Score, Seen, SeenId, View};

@@ -1,2 +1,51 @@
-//! Placeholder.
-fn main() {}
+//! The `tickwire` command.
+//!
+//! One file per subcommand; each is written over `tickwire_demo::gateway` and knows no protocol.
+
+mod address;
+mod bots;
+mod figures;
+mod log;
+mod serve;
+mod stop;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Authoritative multiplayer for real-time games: serve, load and look at game protocols.
+///
+/// Without a subcommand: the arena with 6 bots, open on every protocol, on this machine alone.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done, or stopped by Ctrl-C or SIGTERM after telling every peer
+  1  it ran, and the result is bad (a bot was lost, an address is taken)
+  2  the command line makes no sense";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(serve::Args),
+    Bots(bots::Args),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        None => serve::run(&serve::Args::demo()),
+        Some(Command::Serve(args)) => serve::run(&args),
+        Some(Command::Bots(args)) => bots::run(&args),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("tickwire: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -56,6 +56,10 @@ pub struct Traffic {
     pub packets_out: u64,
     /// Bytes sent.
     pub bytes_out: u64,
+    /// Whole messages of the protocol received.
+    pub messages_in: u64,
+    /// Whole messages of the protocol sent, repetitions included.
+    pub messages_out: u64,
 }
 
 impl Traffic {
@@ -65,6 +69,8 @@ impl Traffic {
         bytes_in: 0,
         packets_out: 0,
         bytes_out: 0,
+        messages_in: 0,
+        messages_out: 0,
     };
 
     /// Counts one arrival.

@@ -372,7 +372,9 @@ impl Client {
         .begin(out);
         if now >= self.next_repeat {
             self.next_repeat = now + self.period().max(SEND_PERIOD);
-            self.resent += self.outbox.write(now, &mut w);
+            let written = self.outbox.write(now, &mut w);
+            self.resent += written.repeated;
+            self.traffic.messages_out += written.messages;
         }
         if self.phase == Phase::Playing
             && now >= self.next_packet
@@ -388,7 +390,9 @@ impl Client {
                 aim,
             });
             // What does not fit now is said by the next Input: it holds eight states.
-            w.whole(|w| input.encode(w)).ok();
+            if w.whole(|w| input.encode(w)).is_ok() {
+                self.traffic.messages_out += 1;
+            }
         }
         self.traffic.sent(out.len() - before);
     }

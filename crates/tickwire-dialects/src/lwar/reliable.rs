@@ -32,6 +32,14 @@ struct Waiting {
     first_sent: Option<Instant>,
 }
 
+/// What a packet got.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Written {
+    pub(crate) messages: u64,
+    /// How many of them had been sent before.
+    pub(crate) repeated: u64,
+}
+
 /// What an acknowledgement changed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Acked {
@@ -96,8 +104,8 @@ impl Outbox {
         self.sent = 0;
     }
 
-    /// Writes waiting messages, the oldest first, while they fit. Returns how many were repetitions.
-    pub(crate) fn write(&mut self, now: Instant, w: &mut Writer<'_>) -> u64 {
+    /// Writes waiting messages, the oldest first, while they fit.
+    pub(crate) fn write(&mut self, now: Instant, w: &mut Writer<'_>) -> Written {
         let mut rest = &*self.bytes.make_contiguous();
         let (mut fitted, mut repeated) = (0, 0);
         for waiting in &mut self.waiting {
@@ -115,7 +123,10 @@ impl Outbox {
             }
         }
         self.sent = self.sent.max(fitted);
-        repeated
+        Written {
+            messages: fitted as u64,
+            repeated,
+        }
     }
 
     /// Takes the number of the last message that the peer processed.
@@ -237,7 +248,7 @@ mod tests {
         let mut out = Vec::new();
         let mut write = |outbox: &mut Outbox| {
             out.clear();
-            outbox.write(NOW, &mut Writer::new(&mut out, 512))
+            outbox.write(NOW, &mut Writer::new(&mut out, 512)).repeated
         };
         assert_eq!((write(&mut outbox), write(&mut outbox)), (0, 2));
         assert_eq!(outbox.acknowledge(1), Acked::Progress { first_sent: NOW });

@@ -1,5 +1,7 @@
 //! What a datagram of the server makes the client do.
 
+use core::time::Duration;
+
 use tickwire_session::{Addr, Instant};
 use tickwire_wire::{DecodeError, Serial};
 
@@ -42,7 +44,12 @@ impl Client {
         match self.outbox.acknowledge(ack) {
             Acked::Nothing => {}
             Acked::NeverSent => self.counters.ack_never_sent += 1,
-            Acked::Progress { first_sent } => self.round_trip.add_sample(now.since(first_sent)),
+            // A Connect is answered at once; whatever is said later waits for the server's next
+            // sending, and the scores tell the round trip better.
+            Acked::Progress { first_sent } if self.phase == Phase::Connecting => {
+                self.round_trip.add_sample(now.since(first_sent));
+            }
+            Acked::Progress { .. } => {}
         }
     }
 
@@ -53,7 +60,9 @@ impl Client {
         let (mut refused, mut gap) = (false, false);
         let mut updated = false;
         while !r.is_empty() {
-            match Framed::decode(&mut r) {
+            let framed = Framed::decode(&mut r);
+            self.traffic.messages_in += u64::from(framed.is_ok());
+            match framed {
                 Ok(Framed::Reliable { seq, content }) => {
                     self.ack_due = true;
                     match self.inbox.order(seq) {
@@ -203,9 +212,13 @@ impl Client {
 
     fn hear_unreliable(&mut self, timestamp: u32, message: &Unreliable<'_>) {
         match message {
-            Unreliable::Stats(scores) => {
-                scores.iter().for_each(|score| self.world.set_score(&score));
-            }
+            Unreliable::Stats(scores) => scores.iter().for_each(|score| {
+                self.world.set_score(&score);
+                if Some(score.player) == self.player {
+                    self.round_trip
+                        .add_sample(Duration::from_millis(score.ping.into()));
+                }
+            }),
             Unreliable::Update(bodies) => bodies.iter().for_each(|body| {
                 let (x, y) = (body.x.into(), body.y.into());
                 let orientation = f32::from(body.orientation % 360);

@@ -41,6 +41,8 @@ struct List {
 pub(super) struct Cursor {
     /// Packets written.
     pub(super) packets: u32,
+    /// Messages written.
+    pub(super) written: u64,
     message: usize,
     list: usize,
     byte: usize,
@@ -154,8 +156,8 @@ impl Broadcast {
         }
     }
 
-    /// Fills a packet from `cursor` on; returns where the next packet goes on, if one is needed.
-    pub(super) fn write(&self, mut cursor: Cursor, w: &mut Writer<'_>) -> Option<Cursor> {
+    /// Fills a packet from `cursor` on; whether another packet is needed for the rest.
+    pub(super) fn write(&self, cursor: &mut Cursor, w: &mut Writer<'_>) -> bool {
         while let Some(&end) = self.ends.get(cursor.message) {
             let start = cursor
                 .message
@@ -167,21 +169,24 @@ impl Broadcast {
                 .get(start.unwrap_or(0)..end)
                 .unwrap_or_default();
             if w.whole(|w| w.bytes(message)).is_err() {
-                return Some(cursor);
+                return true;
             }
             cursor.message += 1;
+            cursor.written += 1;
         }
         while let Some(list) = self.lists.get(cursor.list) {
-            match list.write(cursor.byte, w) {
-                written if cursor.byte + written == list.bytes.len() => {
-                    cursor.list += 1;
-                    cursor.byte = 0;
-                }
-                0 => return Some(cursor),
-                written => cursor.byte += written,
+            if cursor.byte == list.bytes.len() {
+                cursor.list += 1;
+                cursor.byte = 0;
+                continue;
             }
+            match list.write(cursor.byte, w) {
+                0 => return true,
+                bytes => cursor.byte += bytes,
+            }
+            cursor.written += 1;
         }
-        None
+        false
     }
 
     fn push_message(&mut self, message: &Unreliable<'_>) {

@@ -119,7 +119,9 @@ impl Peer {
         .begin(out);
         let mut cursor = self.sending.take().unwrap_or_default();
         if cursor.packets == 0 {
-            self.resent += self.outbox.write(now, &mut w);
+            let written = self.outbox.write(now, &mut w);
+            self.resent += written.repeated;
+            self.traffic.messages_out += written.messages;
         }
         cursor.packets += 1;
         let synced =
@@ -127,7 +129,10 @@ impl Peer {
         if let Some(broadcast) = broadcast
             && synced
         {
-            self.sending = broadcast.write(cursor, &mut w);
+            let before = cursor.written;
+            let more = broadcast.write(&mut cursor, &mut w);
+            self.traffic.messages_out += cursor.written - before;
+            self.sending = more.then_some(cursor);
         }
         self.traffic.sent(out.len() - before);
     }

@@ -137,7 +137,9 @@ impl Server {
         let stale = peer.is_stale(header.timestamp);
         let (mut refused, mut gap, mut held_back) = (false, false, false);
         while !r.is_empty() {
-            match Framed::decode(&mut r) {
+            let framed = Framed::decode(&mut r);
+            peer.traffic.messages_in += u64::from(framed.is_ok());
+            match framed {
                 Ok(Framed::Reliable { seq, content }) => match peer.inbox.order(seq) {
                     Order::Next => match self.hear_reliable(now, peer, content) {
                         Outcome::Taken => peer.inbox.advance(),

@@ -1,0 +1,121 @@
+//! How ships come, end and are counted, and when shots are over.
+
+use super::{Arena, Event, PilotId};
+use crate::entity::{Role, Ship};
+use crate::{Entity, Heading, Kind, Vec2, rules};
+
+impl Arena {
+    /// Gives a ship to every pilot who chose one and waited long enough.
+    pub(super) fn bring_ships_in(&mut self) {
+        let now = self.tick;
+        let waiting: Vec<_> = self
+            .pilots()
+            .filter(|(_, pilot)| pilot.ship.is_none() && pilot.enters <= now)
+            .filter_map(|(id, pilot)| Some((id, pilot.loadout?)))
+            .collect();
+        for (id, loadout) in waiting {
+            let position = self.safe_place();
+            let ship = Entity {
+                position,
+                velocity: Vec2::ZERO,
+                // Facing the middle, where the others are.
+                heading: Heading::of(-position).unwrap_or_default(),
+                owner: Some(id),
+                role: Role::Ship(Ship::new(loadout, now)),
+            };
+            // Shots leave room for a ship of every pilot, so this never fails.
+            let Some(ship) = self.add(ship) else { continue };
+            self.events.push(Event::Entered { pilot: id, ship });
+            if let Some(pilot) = self.pilots.get_mut(id.0) {
+                pilot.ship = Some(ship);
+            }
+        }
+    }
+
+    /// Of a handful of places, the one furthest from everything that could hurt.
+    fn safe_place(&mut self) -> Vec2 {
+        let mut best = (f64::NEG_INFINITY, Vec2::ZERO);
+        for _ in 0..SPAWN_CANDIDATES {
+            let angle = Heading::from_degrees(self.random.between(0.0, 360.0));
+            let place = angle.unit() * self.random.between(SPAWN_NEAREST, SPAWN_FURTHEST);
+            let clearance = self
+                .entities()
+                .filter(|(_, entity)| {
+                    matches!(entity.kind(), Kind::Ship | Kind::Planet | Kind::Sun)
+                })
+                .map(|(_, entity)| entity.position.distance(place) - entity.reach())
+                .fold(f64::INFINITY, f64::min);
+            if clearance > best.0 {
+                best = (clearance, place);
+            }
+        }
+        best.1
+    }
+
+    pub(super) fn end_old_shots(&mut self) {
+        let now = self.tick;
+        let over = |entity: &Entity| match entity.role {
+            Role::Bullet { ends } => ends <= now,
+            Role::Rocket { ends, health } => ends <= now || health <= 0.0,
+            Role::Shockwave { radius, .. } => radius >= rules::SHOCKWAVE_REACH,
+            _ => false,
+        };
+        for id in self.ids(over) {
+            self.remove(id);
+        }
+    }
+
+    /// Removes destroyed ships, and counts whose merit it was.
+    pub(super) fn bury_the_dead(&mut self) {
+        let dead =
+            self.ids(|entity| matches!(&entity.role, Role::Ship(ship) if ship.health <= 0.0));
+        for id in dead {
+            let Some(entity) = self.entities.get(id.0) else {
+                continue;
+            };
+            let (Role::Ship(ship), Some(victim)) = (&entity.role, entity.owner) else {
+                continue;
+            };
+            let at = entity.position;
+            let rays = ship.mounts.map(|mount| mount.and_then(|mount| mount.ray));
+            let by = ship
+                .wound
+                .filter(|&(_, when)| when.after(rules::BLAME_STEPS) >= self.tick)
+                .map(|(by, _)| by)
+                .filter(|&by| by != victim && self.pilot(by).is_some());
+            for ray in rays.into_iter().flatten() {
+                self.remove(ray);
+            }
+            self.remove(id);
+            self.events.push(Event::Killed { victim, by, at });
+            let enters = self.tick.after(rules::RESPAWN_STEPS);
+            if let Some(pilot) = self.pilots.get_mut(victim.0) {
+                pilot.lose_ship(enters);
+            }
+            if let Some(by) = by {
+                self.reward(by);
+            }
+        }
+    }
+
+    fn reward(&mut self, pilot: PilotId) {
+        let Some(pilot) = self.pilots.get_mut(pilot.0) else {
+            return;
+        };
+        pilot.count_kill();
+        let ship = pilot.ship.and_then(|ship| self.entities.get_mut(ship.0));
+        if let Some(Role::Ship(ship)) = ship.map(|ship| &mut ship.role)
+            // Two that destroy each other both die.
+            && ship.health > 0.0
+        {
+            ship.health = (ship.health + rules::REPAIR_PER_KILL).min(rules::SHIP_HEALTH);
+        }
+    }
+}
+
+/// Places that are tried for a new ship: enough to find an empty quarter, few enough to be cheap.
+const SPAWN_CANDIDATES: u32 = 12;
+/// Ships appear no nearer to the sun.
+const SPAWN_NEAREST: f64 = 1_400.0;
+/// Ships appear no nearer to the boundary.
+const SPAWN_FURTHEST: f64 = 4_500.0;

@@ -1,0 +1,76 @@
+//! What is worth a line in a log or a chat window.
+
+use core::fmt;
+
+/// Something a person may want to read.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// Somebody came.
+    Joined {
+        /// Who.
+        name: String,
+    },
+    /// Somebody went.
+    Left {
+        /// Who.
+        name: String,
+        /// Why, as the end of a sentence that begins with the name.
+        why: String,
+    },
+    /// Somebody has another name.
+    Renamed {
+        /// The old one.
+        from: String,
+        /// The new one.
+        to: String,
+    },
+    /// Somebody said something.
+    Said {
+        /// Who.
+        name: String,
+        /// What.
+        text: String,
+    },
+    /// Somebody's ship was destroyed.
+    Killed {
+        /// Whose.
+        victim: String,
+        /// By whom; nobody, if the sun or a planet did it.
+        by: Option<String>,
+    },
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Names and texts come from peers, and this goes to a terminal.
+        let clean = |text: &str| text.chars().filter(|c| !c.is_control()).collect::<String>();
+        match self {
+            Self::Joined { name } => write!(f, "{} joined", clean(name)),
+            Self::Left { name, why } => write!(f, "{} {}", clean(name), clean(why)),
+            Self::Renamed { from, to } => write!(f, "{} is now {}", clean(from), clean(to)),
+            Self::Said { name, text } => write!(f, "<{}> {}", clean(name), clean(text)),
+            Self::Killed {
+                victim,
+                by: Some(by),
+            } => {
+                write!(f, "{} destroyed {}", clean(by), clean(victim))
+            }
+            Self::Killed { victim, by: None } => write!(f, "{} crashed", clean(victim)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_of_peers_do_not_reach_the_terminal() {
+        let said = Notice::Said {
+            name: "a\u{1b}[2J".into(),
+            text: "b\r\nc\u{7}".into(),
+        };
+        assert_eq!(said.to_string(), "<a[2J> bc");
+    }
+}

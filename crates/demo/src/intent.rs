@@ -1,0 +1,29 @@
+//! What a player wants, the same in every protocol.
+
+use crate::Vec2;
+use crate::limits::WEAPON_SLOTS;
+
+/// The controls as a player holds them: what is true stays wanted until a newer intent says
+/// otherwise.
+///
+/// Opposite controls cancel each other. Thrust follows the ship's heading; the aim concerns the
+/// weapons alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Intent {
+    /// Accelerate along the heading.
+    pub forward: bool,
+    /// Accelerate against the heading, more weakly.
+    pub backward: bool,
+    /// Turn counter-clockwise.
+    pub turn_left: bool,
+    /// Turn clockwise.
+    pub turn_right: bool,
+    /// Accelerate to the left of the heading.
+    pub strafe_left: bool,
+    /// Accelerate to the right of the heading.
+    pub strafe_right: bool,
+    /// Fire the weapon of this slot for as long as it is held.
+    pub fire: [bool; WEAPON_SLOTS],
+    /// The point in the world that the weapons point at.
+    pub aim: Vec2,
+}

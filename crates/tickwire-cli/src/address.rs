@@ -1,0 +1,54 @@
+//! Addresses as people type them.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+
+use anyhow::{Context, bail};
+use tickwire_demo::gateway::{PROTOCOLS, Protocol};
+
+/// `HOST:PORT`, or `HOST` with the protocol's own port.
+pub(crate) fn resolve(typed: &str, default_port: u16) -> anyhow::Result<SocketAddr> {
+    let with_port = match typed.parse::<std::net::IpAddr>() {
+        Ok(ip) => SocketAddr::new(ip, default_port).to_string(),
+        Err(_) if typed.contains(':') => typed.to_owned(),
+        Err(_) => format!("{typed}:{default_port}"),
+    };
+    let mut found = with_port.to_socket_addrs().with_context(|| {
+        format!("{typed:?} is no address: write HOST:PORT, as in 127.0.0.1:{default_port}")
+    })?;
+    match found.next() {
+        Some(addr) => Ok(addr),
+        None => bail!("{typed:?} names no machine"),
+    }
+}
+
+/// Finds a protocol by the name that was typed: the parser of every argument that takes one.
+pub(crate) fn protocol(typed: &str) -> Result<&'static Protocol, String> {
+    Protocol::named(typed).ok_or_else(|| {
+        let names: Vec<_> = PROTOCOLS.iter().map(|protocol| protocol.name).collect();
+        format!("no such protocol; there is {}", names.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(typed: &str, expected: &str) {
+        assert_eq!(resolve(typed, 7_000).unwrap().to_string(), expected);
+    }
+
+    #[test]
+    fn the_port_may_be_left_out() {
+        check("127.0.0.1", "127.0.0.1:7000");
+        check("127.0.0.1:9", "127.0.0.1:9");
+        check("::1", "[::1]:7000");
+        check("[::1]:9", "[::1]:9");
+    }
+
+    #[test]
+    fn nonsense_is_answered_with_an_example() {
+        let error = resolve("127.0.0.1:port", 7_000).unwrap_err().to_string();
+        assert!(error.contains("127.0.0.1:7000"), "{error}");
+    }
+}
