@@ -90,7 +90,8 @@ impl Room {
 /// Why a path ended, in both directions.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Ended {
-    /// The peer finished sending, and every byte was handed in.
+    /// The peer finished sending, and every byte was handed in. What this side sent before is still
+    /// delivered.
     Finished,
     /// Cut off; bytes may be lost.
     Reset,
@@ -110,14 +111,15 @@ pub enum Transmit {
         /// Its destination.
         to: Addr,
     },
-    /// Send the appended bytes on a stream.
+    /// Send the appended bytes on a stream. More than its [`Room`] is the session's mistake, and
+    /// the driver cuts the stream.
     Stream {
         /// Which one.
         on: StreamId,
     },
     /// Open a stream; the answer is `handle_opened` or `handle_closed`.
     Dial {
-        /// The number it shall have: a fresh [`StreamId::Dialled`].
+        /// The number it shall have: a [`StreamId::Dialled`] that is not in use.
         on: StreamId,
         /// Who shall answer.
         to: Addr,

@@ -24,11 +24,12 @@ use crate::{Addr, Ended, Instant, Path, PeerStats, Room, StreamId, Transmit};
 /// * A stream's bytes arrive in order and complete. No order holds between paths.
 /// * `handle_opened` comes before anything else of a stream, `handle_closed` after everything.
 /// * A datagram that cannot be carried is dropped, never kept for later.
+/// * An order for a stream that ended in the same batch is ignored: the session could not know yet.
 ///
 /// # What a session promises
 ///
-/// * At one `now`, draining ends after finitely many calls, and `poll_timeout` is then later than
-///   `now` or `None`.
+/// * At one `now`, draining ends after finitely many calls. After `handle_timeout` and a drain,
+///   `poll_timeout` is later than `now` or `None`.
 /// * All bytes handed in are consumed. Bytes that do not decode change nothing but counters.
 /// * It never sends more on a stream than its [`Room`] allows, nor a datagram above
 ///   [`Room::largest`]. Messages wait as messages and are encoded when polled, so what is sent is

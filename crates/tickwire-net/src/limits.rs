@@ -1,0 +1,86 @@
+//! Every bound of the driver, with its reason.
+//!
+//! What comes from outside (datagrams, connections, bytes) is bounded a turn, so that a flood cannot
+//! hold up a step, and in total, so that it cannot exhaust memory.
+
+use std::time::Duration;
+
+/// Longest datagram that is handed in; a longer one is dropped and counted.
+///
+/// Protocols stay below 1,500 bytes, the frame of an Ethernet, because a datagram cut into fragments
+/// is lost with any of them. This leaves a margin and still keeps a batch within the cache.
+pub const DATAGRAM_LARGEST: usize = 2_048;
+
+/// Datagrams that cross in one system call.
+///
+/// The call's own cost is spread over 64 already; twice as many would only take more cache.
+pub const DATAGRAM_BATCH: usize = 64;
+
+/// Datagrams read from one socket in one turn.
+///
+/// A thousand players at 60 inputs a second send 1,000 between two steps; reading that many takes
+/// well below a millisecond. The rest waits in the kernel, which drops what does not fit.
+pub const DATAGRAMS_A_TURN: usize = 1_024;
+
+/// Size of a datagram socket's buffers that is asked for, in each direction; the kernel may give
+/// less.
+///
+/// A second of a thousand players' input. The usual default of 208 KiB overflows when one step takes
+/// long.
+pub const DATAGRAM_SOCKET_BUFFER: usize = 4 * 1_024 * 1_024;
+
+/// Datagrams that wait for one node on its memory links.
+///
+/// They are handed in every turn, so that this many bots can send one each.
+pub const LINK_DATAGRAMS: usize = 4_096;
+
+/// Bytes read from one stream in one turn.
+///
+/// What a turn costs is this times the streams that send; above it a peer waits for the next turn.
+pub const STREAM_READ: usize = 64 * 1_024;
+
+/// Bytes of one stream that the driver keeps because the carrier does not take them yet; the room
+/// that a session is told is what is left of this.
+///
+/// Enough to fill 10 Mbit/s for 50 ms; more would be stale by the time it leaves.
+pub const STREAM_PENDING: usize = 64 * 1_024;
+
+/// Bytes not yet sent that the kernel keeps for one stream, where it can be told.
+///
+/// Without it Linux takes megabytes, which no later message can pass however urgent it is.
+pub const STREAM_UNSENT: u32 = 32 * 1_024;
+
+/// Connections that one listener accepts in one turn.
+///
+/// More than a server that just opened is dialled by at once; the backlog holds the others.
+pub const ACCEPTS_A_TURN: usize = 64;
+
+/// Connections that wait to be accepted; the kernel may hold fewer.
+pub const ACCEPT_BACKLOG: i32 = 1_024;
+
+/// Connections of one driver; one that is accepted on top is closed at once.
+///
+/// Four per player of a full server. Each may hold [`STREAM_PENDING`] here, 256 MiB in total.
+pub const CONNECTIONS: usize = 4_096;
+
+/// How long a listener rests after the machine refused to accept (out of file descriptors, mostly).
+///
+/// The connection stays in the backlog, so that trying again at once would fail the same way.
+pub const ACCEPT_REST: Duration = Duration::from_millis(100);
+
+/// How long a finished stream is kept until its last bytes are out and the peer has closed, too.
+///
+/// Ample for [`STREAM_PENDING`] over the slowest link on which a game is played.
+pub const FAREWELL: Duration = Duration::from_secs(10);
+
+/// Bytes that a peer may still send on a stream that is finished here. They are read and dropped;
+/// above this the connection is cut.
+pub const FAREWELL_DISCARD: usize = 1_024 * 1_024;
+
+/// How often a pair of ports is sought when the system shall choose one for datagrams and streams.
+///
+/// It chooses for the one; that the other is taken happens once in hundreds of times.
+pub const PORT_ATTEMPTS: usize = 16;
+
+/// Readiness reports taken from the system in one turn; others follow in the next.
+pub const EVENTS_A_TURN: usize = 1_024;

@@ -1,0 +1,106 @@
+//! One session's place in the driver: its sockets, its streams and its inbox.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+
+use mio::Token;
+use socket2::SockAddr;
+use tickwire_session::StreamId;
+
+use crate::bind::Carries;
+use crate::inbox::Inbox;
+use crate::pipe::Pipe;
+
+/// A session's number: its position in the slice that is given to
+/// [`Driver::turn`](crate::Driver::turn).
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct NodeId(pub(crate) usize);
+
+impl NodeId {
+    /// The position in the slice of sessions.
+    pub const fn index(self) -> usize {
+        self.0
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Node {
+    /// What it takes from links as well as from the network.
+    pub(crate) carries: Carries,
+    /// Whether sockets are made when a datagram needs one.
+    pub(crate) roams: bool,
+    pub(crate) v4: Option<Token>,
+    /// The same as `v4` if the socket serves both families.
+    pub(crate) v6: Option<Token>,
+    pub(crate) listener: Option<Token>,
+    pub(crate) streams: Streams,
+    pub(crate) inbox: Inbox,
+    next_accepted: u32,
+}
+
+/// The streams of which a session will hear more.
+pub(crate) type Streams = BTreeMap<StreamId, Carrier>;
+
+/// What carries a stream.
+#[derive(Debug)]
+pub(crate) enum Carrier {
+    /// A TCP connection.
+    Socket(Token),
+    /// A pair of queues between two nodes.
+    Pipe(Pipe),
+    /// Nothing any more; the news of that is in the inbox.
+    Ended,
+}
+
+/// One stream of one node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    /// The node's position.
+    pub(crate) node: usize,
+    pub(crate) on: StreamId,
+}
+
+impl Node {
+    pub(crate) fn new(carries: Carries) -> Self {
+        Self {
+            carries,
+            roams: false,
+            v4: None,
+            v6: None,
+            listener: None,
+            streams: Streams::new(),
+            inbox: Inbox::default(),
+            next_accepted: 0,
+        }
+    }
+
+    /// A number for a stream that a peer opened.
+    pub(crate) fn number_accepted(&mut self) -> StreamId {
+        loop {
+            let on = StreamId::Accepted(self.next_accepted);
+            self.next_accepted = self.next_accepted.wrapping_add(1);
+            // After four thousand million streams an old one may still be there.
+            if !self.streams.contains_key(&on) {
+                return on;
+            }
+        }
+    }
+
+    /// The socket that reaches `ip`.
+    pub(crate) const fn datagrams(&self, ip: IpAddr) -> Option<Token> {
+        match ip {
+            IpAddr::V4(_) => self.v4,
+            IpAddr::V6(_) => self.v6,
+        }
+    }
+
+    /// The address as that socket wants it.
+    pub(crate) fn destination(&self, to: SocketAddr) -> SockAddr {
+        match to.ip() {
+            IpAddr::V4(ip) if self.v4 == self.v6 => {
+                SocketAddr::from((ip.to_ipv6_mapped(), to.port())).into()
+            }
+            _ => to.into(),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Datagrams on their way from sessions to sockets.
+//!
+//! In: what `poll_transmit` appends, datagram after datagram, to one buffer. Out: batches for one
+//! socket each. Nothing is kept: a datagram that the socket does not take is dropped and counted.
+
+use std::io;
+
+use mio::Token;
+use mio::net::UdpSocket;
+use socket2::SockAddr;
+
+use crate::Counters;
+use crate::limits::DATAGRAM_BATCH;
+use crate::sockets::{Socket, Sockets};
+use crate::sys::{self, Departure};
+
+/// A batch in the making, and behind its bytes those of the transmit that is being carried out.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    bytes: Vec<u8>,
+    departures: Vec<Departure>,
+    /// Bytes that belong to departures.
+    staged: usize,
+    /// The socket that all departures go through.
+    socket: Token,
+}
+
+impl Outgoing {
+    pub(crate) fn new() -> Self {
+        Self {
+            bytes: Vec::new(),
+            departures: Vec::with_capacity(DATAGRAM_BATCH),
+            staged: 0,
+            socket: Token(0),
+        }
+    }
+
+    /// Where `poll_transmit` appends.
+    pub(crate) const fn bytes(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// What it appended last.
+    pub(crate) fn fresh(&self) -> &[u8] {
+        &self.bytes[self.staged..]
+    }
+
+    /// Ends a transmit: what it appended is either staged or done with.
+    pub(crate) fn discard_fresh(&mut self) {
+        self.bytes.truncate(self.staged);
+    }
+
+    /// Adds what was appended last to the batch.
+    pub(crate) fn stage(
+        &mut self,
+        socket: Token,
+        to: SockAddr,
+        sockets: &Sockets,
+        counters: &mut Counters,
+    ) {
+        if socket != self.socket || self.departures.len() == DATAGRAM_BATCH {
+            self.flush(sockets, counters);
+        }
+        self.socket = socket;
+        self.departures.push(Departure {
+            to,
+            bytes: self.staged..self.bytes.len(),
+        });
+        self.staged = self.bytes.len();
+    }
+
+    /// Sends the batch.
+    pub(crate) fn flush(&mut self, sockets: &Sockets, counters: &mut Counters) {
+        if let Some(Socket::Datagrams { udp, .. }) = sockets.get(self.socket) {
+            send_all(udp, &self.departures, &self.bytes, counters);
+        }
+        self.departures.clear();
+        self.bytes.drain(..self.staged);
+        self.staged = 0;
+    }
+}
+
+fn send_all(udp: &UdpSocket, departures: &[Departure], bytes: &[u8], counters: &mut Counters) {
+    let mut rest = departures;
+    while !rest.is_empty() {
+        match sys::send(udp, rest, bytes) {
+            Ok(sent) => {
+                counters.datagrams_sent += sent as u64;
+                rest = &rest[sent..];
+            }
+            Err(error) => match error.kind() {
+                io::ErrorKind::Interrupted => {}
+                io::ErrorKind::WouldBlock => {
+                    counters.datagrams_overrun += rest.len() as u64;
+                    return;
+                }
+                // It concerns the first alone: the others may go elsewhere.
+                _ => {
+                    counters.datagrams_unsendable += 1;
+                    rest = &rest[1..];
+                }
+            },
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Batches by `recvmmsg` and `sendmmsg`.
+
+use std::io;
+use std::mem;
+use std::os::fd::AsRawFd;
+use std::ptr;
+
+use mio::net::UdpSocket;
+use socket2::{SockAddr, SockAddrStorage};
+
+use super::{Arrival, Departure, Slot};
+use crate::limits::DATAGRAM_BATCH;
+
+pub(super) fn receive(
+    socket: &UdpSocket,
+    slots: &mut [Slot],
+    found: &mut Vec<Arrival>,
+) -> io::Result<()> {
+    let mut names: [_; DATAGRAM_BATCH] = std::array::from_fn(|_| SockAddrStorage::zeroed());
+    let mut pieces = [NO_PIECE; DATAGRAM_BATCH];
+    let mut headers = empty_headers();
+    let mut count = 0;
+    for (((header, piece), name), slot) in headers
+        .iter_mut()
+        .zip(&mut pieces)
+        .zip(&mut names)
+        .zip(slots)
+    {
+        piece.iov_base = slot.as_mut_ptr().cast();
+        piece.iov_len = slot.len();
+        header.msg_hdr.msg_namelen = name.size_of();
+        header.msg_hdr.msg_name = ptr::from_mut(name).cast();
+        header.msg_hdr.msg_iov = piece;
+        header.msg_hdr.msg_iovlen = 1;
+        count += 1;
+    }
+    // SAFETY: the first `count` headers point to names, pieces and slots that live until the end of
+    // this function, nothing else touches them during the call, and each carries its own length.
+    let got = unsafe {
+        libc::recvmmsg(
+            socket.as_raw_fd(),
+            headers.as_mut_ptr(),
+            count,
+            libc::MSG_DONTWAIT as _,
+            ptr::null_mut(),
+        )
+    };
+    let got = usize::try_from(got).map_err(|_| io::Error::last_os_error())?;
+    for (header, name) in headers.iter().zip(names).take(got) {
+        // SAFETY: the kernel wrote an address of this length into storage that was zero before.
+        let name = unsafe { SockAddr::new(name, header.msg_hdr.msg_namelen) };
+        let from = name
+            .as_socket()
+            .expect("a socket made in `bind` is of an IP family, and so are its peers");
+        // A slot is longer than the longest datagram that is handed in, so that one that was cut
+        // fills it and needs no flag.
+        let length = header.msg_len as usize;
+        found.push(Arrival { from, length });
+    }
+    Ok(())
+}
+
+pub(super) fn send(
+    socket: &UdpSocket,
+    departures: &[Departure],
+    bytes: &[u8],
+) -> io::Result<usize> {
+    let mut pieces = [NO_PIECE; DATAGRAM_BATCH];
+    let mut headers = empty_headers();
+    let mut count = 0;
+    for ((header, piece), departure) in headers.iter_mut().zip(&mut pieces).zip(departures) {
+        let datagram = &bytes[departure.bytes.clone()];
+        piece.iov_base = datagram.as_ptr().cast_mut().cast();
+        piece.iov_len = datagram.len();
+        header.msg_hdr.msg_name = departure.to.as_ptr().cast_mut().cast();
+        header.msg_hdr.msg_namelen = departure.to.len();
+        header.msg_hdr.msg_iov = piece;
+        header.msg_hdr.msg_iovlen = 1;
+        count += 1;
+    }
+    // SAFETY: the first `count` headers point to addresses, pieces and bytes that outlive the call.
+    // The kernel only reads them, so that casting their constness away is sound; it writes nothing
+    // but `msg_len` of each header.
+    let sent = unsafe {
+        libc::sendmmsg(
+            socket.as_raw_fd(),
+            headers.as_mut_ptr(),
+            count,
+            libc::MSG_DONTWAIT as _,
+        )
+    };
+    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+const NO_PIECE: libc::iovec = libc::iovec {
+    iov_base: ptr::null_mut(),
+    iov_len: 0,
+};
+
+fn empty_headers() -> [libc::mmsghdr; DATAGRAM_BATCH] {
+    // SAFETY: `mmsghdr` consists of integers and raw pointers, for which all zeros is a value. It
+    // cannot be written out, because some C libraries add private padding.
+    unsafe { mem::zeroed() }
+}

@@ -1,0 +1,42 @@
+//! One call a datagram, on every system.
+
+use std::io;
+
+use mio::net::UdpSocket;
+use socket2::SockRef;
+
+use super::{Arrival, Departure, Slot};
+
+pub(super) fn receive(
+    socket: &UdpSocket,
+    slots: &mut [Slot],
+    found: &mut Vec<Arrival>,
+) -> io::Result<()> {
+    for slot in slots {
+        match socket.recv_from(slot) {
+            Ok((length, from)) => found.push(Arrival { from, length }),
+            Err(error) if found.is_empty() => return Err(error),
+            // What was found is handed in first. An error that lasts shows itself again.
+            Err(_) => break,
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn send(
+    socket: &UdpSocket,
+    departures: &[Departure],
+    bytes: &[u8],
+) -> io::Result<usize> {
+    let mut sent = 0;
+    for departure in departures {
+        let datagram = &bytes[departure.bytes.clone()];
+        let send = || SockRef::from(socket).send_to(datagram, &departure.to);
+        match socket.try_io(send) {
+            Ok(_) => sent += 1,
+            Err(error) if sent == 0 => return Err(error),
+            Err(_) => break,
+        }
+    }
+    Ok(sent)
+}

@@ -1,0 +1,108 @@
+//! Both implementations, by the same checks.
+
+use std::net::Ipv4Addr;
+
+use super::*;
+
+type Receive = fn(&UdpSocket, &mut [Slot], &mut Vec<Arrival>) -> io::Result<()>;
+type Send = fn(&UdpSocket, &[Departure], &[u8]) -> io::Result<usize>;
+
+fn implementations() -> Vec<(Receive, Send)> {
+    vec![
+        #[cfg(target_os = "linux")]
+        (linux::receive, linux::send),
+        (portable::receive, portable::send),
+    ]
+}
+
+/// Two sockets, and the address of the second.
+fn pair() -> (UdpSocket, UdpSocket, SocketAddr) {
+    let bind = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let (a, b) = (bind(), bind());
+    let addr = b.local_addr().unwrap();
+    (a, b, addr)
+}
+
+fn departures(to: SocketAddr, lengths: &[usize]) -> (Vec<Departure>, Vec<u8>) {
+    let mut at = 0;
+    let mut departures = Vec::new();
+    for length in lengths {
+        departures.push(Departure {
+            to: to.into(),
+            bytes: at..at + length,
+        });
+        at += length;
+    }
+    let bytes = (0..at).map(|n| n.to_le_bytes()[0]).collect();
+    (departures, bytes)
+}
+
+#[test]
+fn a_batch_arrives_as_it_was_sent() {
+    for (receive, send) in implementations() {
+        let (a, b, to) = pair();
+        let (departures, bytes) = departures(to, &[5, 0, DATAGRAM_LARGEST, 1]);
+        assert_eq!(send(&a, &departures, &bytes).unwrap(), 4);
+
+        let mut arrivals = Arrivals::new();
+        receive(&b, &mut arrivals.slots, &mut arrivals.found).unwrap();
+        let got: Vec<_> = arrivals.iter().collect();
+        assert_eq!(got.len(), 4);
+        for ((from, datagram), departure) in got.into_iter().zip(departures) {
+            assert_eq!(from, a.local_addr().unwrap());
+            assert_eq!(datagram, Ok(&bytes[departure.bytes]));
+        }
+    }
+}
+
+#[test]
+fn no_more_arrive_than_there_are_slots() {
+    for (receive, send) in implementations() {
+        let (a, b, to) = pair();
+        let (departures, bytes) = departures(to, &[3; 10]);
+        assert_eq!(send(&a, &departures, &bytes).unwrap(), 10);
+
+        let mut arrivals = Arrivals::new();
+        receive(&b, &mut arrivals.slots[..4], &mut arrivals.found).unwrap();
+        assert_eq!(arrivals.iter().count(), 4);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_datagram_above_the_largest_is_oversize_and_not_cut() {
+    for (receive, send) in implementations() {
+        let (a, b, to) = pair();
+        let (departures, bytes) = departures(to, &[DATAGRAM_LARGEST + 1, 3 * DATAGRAM_LARGEST, 4]);
+        assert_eq!(send(&a, &departures, &bytes).unwrap(), 3);
+
+        let mut arrivals = Arrivals::new();
+        receive(&b, &mut arrivals.slots, &mut arrivals.found).unwrap();
+        let lengths: Vec<_> = arrivals
+            .iter()
+            .map(|(_, datagram)| datagram.map(<[u8]>::len))
+            .collect();
+        assert_eq!(lengths, [Err(Oversize), Err(Oversize), Ok(4)]);
+    }
+}
+
+#[test]
+fn an_empty_socket_says_so() {
+    for (receive, _) in implementations() {
+        let (a, _, _) = pair();
+        let mut arrivals = Arrivals::new();
+        let error = receive(&a, &mut arrivals.slots, &mut arrivals.found).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+    }
+}
+
+#[test]
+fn what_cannot_be_sent_ends_the_batch_before_it() {
+    for (_, send) in implementations() {
+        let (a, _, to) = pair();
+        let (departures, bytes) = departures(to, &[3, 70_000, 3]);
+        assert_eq!(send(&a, &departures, &bytes).unwrap(), 1);
+        assert!(send(&a, &departures[1..], &bytes).is_err());
+        assert_eq!(send(&a, &departures[2..], &bytes).unwrap(), 1);
+    }
+}

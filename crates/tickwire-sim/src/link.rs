@@ -1,0 +1,330 @@
+//! One direction of a network, for anything that can be copied.
+//!
+//! In: items with their size in bytes, and when they were sent. Out: the same items, late, in another
+//! order, twice or never, as the [`Conditions`] say. The link knows nothing of sessions, nodes or
+//! sockets: a simulated network has one for each direction between two nodes, a lag proxy one for
+//! each direction of a real one.
+//!
+//! ```text
+//!  push ─▶ cut? ─▶ queue ▭▭▭▭▶ bottleneck ─▶ loss? ─▶ latency + jitter, late?, twice? ─▶ pop
+//!           ✗         ✗ full                   ✗
+//! ```
+
+use alloc::collections::VecDeque;
+use core::ops::AddAssign;
+use core::time::Duration;
+
+use tickwire_session::{Instant, counters};
+
+use crate::schedule::Schedule;
+use crate::{Bottleneck, Bursts, Chance, Conditions, Rng};
+
+/// Items on the way in one link; one on top is dropped as by a full queue.
+///
+/// Without a bottleneck nothing else bounds them. Full datagrams of this number are some 80 MB, and
+/// no link with a bottleneck that games meet holds a hundredth of them.
+pub const IN_FLIGHT: usize = 65_536;
+
+/// Nothing takes no time at all: two nodes that answer each other at once would stop the clock.
+pub const SHORTEST: Duration = Duration::from_micros(1);
+
+/// Items on their way.
+///
+/// What becomes of an item is decided when it is pushed; conditions that change, and cuts, concern
+/// those pushed afterwards. Every push draws the same number of times from the generator, so that
+/// changing one property leaves the luck of the others as it was: a failing run can be narrowed
+/// down property by property.
+#[derive(Clone, Debug)]
+pub struct Link<T> {
+    conditions: Conditions,
+    rng: Rng,
+    cut: bool,
+    /// The bout of [`Bursts`] lasts.
+    ill: bool,
+    queue: Queue,
+    in_flight: Schedule<InFlight<T>>,
+    /// When the last item arrives that keeps the order.
+    latest: Instant,
+    /// Highest number popped, which tells who was overtaken.
+    newest: u64,
+    counters: LinkCounters,
+}
+
+#[derive(Clone, Debug)]
+struct InFlight<T> {
+    /// How many were pushed up to this one.
+    number: u64,
+    item: T,
+}
+
+counters! {
+    /// What became of the items of a link.
+    ///
+    /// `pushed + duplicated` is always the sum of all others but `reordered`, and of those in flight.
+    pub struct LinkCounters {
+        /// Handed to the link.
+        pushed,
+        /// Popped from it, copies included.
+        delivered,
+        /// Lost on the way, singly or in a burst.
+        lost,
+        /// Copies made.
+        duplicated,
+        /// Popped after an item that was pushed later; copies that fell behind are among them.
+        reordered,
+        /// Dropped because the bottleneck's queue was full, or [`IN_FLIGHT`] reached.
+        overflowed,
+        /// Pushed while the link was cut.
+        cut,
+        /// Taken off the link by [`Link::clear`].
+        cleared,
+    }
+}
+
+/// What becomes of an item.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Fate {
+    /// It will arrive.
+    Carried,
+    /// It is lost on the way.
+    Lost,
+    /// It found the queue full.
+    Overflowed,
+    /// It found the link cut.
+    Cut,
+}
+
+impl<T: Clone> Link<T> {
+    /// A link with nothing on it, whose luck is that of `rng`.
+    pub const fn new(conditions: Conditions, rng: Rng) -> Self {
+        Self {
+            conditions,
+            rng,
+            cut: false,
+            ill: false,
+            queue: Queue::new(),
+            in_flight: Schedule::new(),
+            latest: Instant::ZERO,
+            newest: 0,
+            counters: LinkCounters {
+                pushed: 0,
+                delivered: 0,
+                lost: 0,
+                duplicated: 0,
+                reordered: 0,
+                overflowed: 0,
+                cut: 0,
+                cleared: 0,
+            },
+        }
+    }
+
+    /// Sends an item of `size` bytes. `now` never decreases from push to push.
+    ///
+    /// The fate is for whoever simulates retransmission; a real sender learns nothing of the kind.
+    pub fn push(&mut self, now: Instant, item: T, size: usize) -> Fate {
+        self.counters.pushed += 1;
+        let fate = self.decide(now, item, size);
+        match fate {
+            Fate::Carried => {}
+            Fate::Lost => self.counters.lost += 1,
+            Fate::Overflowed => self.counters.overflowed += 1,
+            Fate::Cut => self.counters.cut += 1,
+        }
+        fate
+    }
+
+    /// The next item that has arrived by `now`.
+    pub fn pop(&mut self, now: Instant) -> Option<T> {
+        let InFlight { number, item } = self.in_flight.pop(now)?;
+        self.counters.delivered += 1;
+        if number < self.newest {
+            self.counters.reordered += 1;
+        }
+        self.newest = self.newest.max(number);
+        Some(item)
+    }
+
+    /// When the next item arrives.
+    pub fn next_moment(&self) -> Option<Instant> {
+        self.in_flight.next_moment()
+    }
+
+    /// What the link does from now on.
+    pub const fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    /// Changes what the link does to items pushed from now on.
+    pub const fn set_conditions(&mut self, conditions: Conditions) {
+        self.conditions = conditions;
+    }
+
+    /// Lets nothing more in. What is on the way arrives.
+    pub const fn cut(&mut self) {
+        self.cut = true;
+    }
+
+    /// Undoes [`cut`](Self::cut).
+    pub const fn heal(&mut self) {
+        self.cut = false;
+    }
+
+    /// Drops everything on the way.
+    pub fn clear(&mut self) {
+        self.counters.cleared += self.in_flight.len() as u64;
+        self.in_flight.clear();
+    }
+
+    /// How many items are on the way, copies included.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    /// What became of all items so far.
+    pub const fn counters(&self) -> &LinkCounters {
+        &self.counters
+    }
+
+    fn decide(&mut self, now: Instant, item: T, size: usize) -> Fate {
+        let luck = self.draw();
+        if self.cut {
+            return Fate::Cut;
+        }
+        // One place is for a copy.
+        if self.in_flight.len() + 1 >= IN_FLIGHT {
+            return Fate::Overflowed;
+        }
+        let Some(departs) = self.queue.push(now, size, self.conditions.bottleneck) else {
+            return Fate::Overflowed;
+        };
+        if luck.lost {
+            return Fate::Lost;
+        }
+        let earliest = departs + self.conditions.latency.max(SHORTEST);
+        // Jitter lets nobody pass the one before; only who is held back, and a copy, fall behind.
+        let arrives = self.latest.max(earliest + luck.jitter);
+        if let Some(jitter) = luck.copy_jitter {
+            self.counters.duplicated += 1;
+            self.send_off(arrives + jitter, item.clone());
+        }
+        if let Some(held_back) = luck.held_back {
+            self.send_off(arrives + held_back, item);
+        } else {
+            self.latest = arrives;
+            self.send_off(arrives, item);
+        }
+        Fate::Carried
+    }
+
+    fn send_off(&mut self, arrives: Instant, item: T) {
+        let number = self.counters.pushed;
+        self.in_flight.push(arrives, InFlight { number, item });
+    }
+
+    /// Everything that chance decides about one item: always the same number of draws.
+    fn draw(&mut self) -> Luck {
+        let conditions = &self.conditions;
+        let bursts = conditions.bursts.unwrap_or(WELL);
+        let turn = if self.ill { bursts.end } else { bursts.begin };
+        self.ill ^= self.rng.happens(turn);
+        let lost_in_burst = self.rng.happens(bursts.loss) && self.ill;
+        let lost_alone = self.rng.happens(conditions.loss);
+        let twice = self.rng.happens(conditions.duplication);
+        let late = self.rng.happens(conditions.reordering);
+        let jitter = self.rng.span(conditions.jitter);
+        let copy_jitter = self.rng.span(conditions.jitter);
+        let held_back = self.rng.span(conditions.reordering_delay);
+        Luck {
+            lost: lost_alone || lost_in_burst,
+            jitter,
+            held_back: late.then_some(held_back),
+            copy_jitter: twice.then_some(copy_jitter),
+        }
+    }
+}
+
+/// What chance decided about one item.
+#[derive(Clone, Copy, Debug)]
+struct Luck {
+    lost: bool,
+    jitter: Duration,
+    held_back: Option<Duration>,
+    /// The jitter of its copy, if it has one.
+    copy_jitter: Option<Duration>,
+}
+
+/// A link without bursts: recovered with the next item, if it was ill.
+const WELL: Bursts = Bursts {
+    begin: Chance::NEVER,
+    end: Chance::ALWAYS,
+    loss: Chance::NEVER,
+};
+
+impl AddAssign for LinkCounters {
+    fn add_assign(&mut self, more: Self) {
+        self.pushed += more.pushed;
+        self.delivered += more.delivered;
+        self.lost += more.lost;
+        self.duplicated += more.duplicated;
+        self.reordered += more.reordered;
+        self.overflowed += more.overflowed;
+        self.cut += more.cut;
+        self.cleared += more.cleared;
+    }
+}
+
+/// Bytes that wait for a bottleneck.
+///
+/// The items themselves are already in flight with their time of arrival; here is only what is
+/// needed to know when the next one departs, and whether it still finds a place.
+#[derive(Clone, Debug)]
+struct Queue {
+    /// When each waiting item has passed, in nanoseconds, and its size. Nanoseconds, because a fast
+    /// bottleneck passes a small item in less than a microsecond, and the error would add up.
+    passing: VecDeque<(u128, usize)>,
+    /// Sum of those sizes.
+    bytes: usize,
+}
+
+impl Queue {
+    const fn new() -> Self {
+        Self {
+            passing: VecDeque::new(),
+            bytes: 0,
+        }
+    }
+
+    /// When an item that joins now has passed the bottleneck; `None` if it finds the queue full.
+    fn push(
+        &mut self,
+        now: Instant,
+        size: usize,
+        bottleneck: Option<Bottleneck>,
+    ) -> Option<Instant> {
+        let Some(bottleneck) = bottleneck else {
+            return Some(now);
+        };
+        let now = u128::from(now.as_micros()) * NANOS_PER_MICRO;
+        while let Some((_, passed)) = self.passing.pop_front_if(|(at, _)| *at <= now) {
+            self.bytes -= passed;
+        }
+        let limit = usize::try_from(bottleneck.queue_bytes).unwrap_or(usize::MAX);
+        if self.bytes > 0 && self.bytes.saturating_add(size) > limit {
+            return None;
+        }
+        let starts = self.passing.back().map_or(now, |(at, _)| *at);
+        let rate = u128::from(bottleneck.bytes_per_second.max(1));
+        let passed = starts + (size as u128 * NANOS_PER_SECOND).div_ceil(rate);
+        self.passing.push_back((passed, size));
+        self.bytes += size;
+        let micros = u64::try_from(passed.div_ceil(NANOS_PER_MICRO)).unwrap_or(u64::MAX);
+        Some(Instant::from_micros(micros))
+    }
+}
+
+const NANOS_PER_MICRO: u128 = 1_000;
+const NANOS_PER_SECOND: u128 = 1_000_000_000;
+
+#[cfg(test)]
+mod tests;
