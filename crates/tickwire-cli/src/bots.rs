@@ -194,7 +194,9 @@ impl Report {
                 Status::Ended(Ending::Full) => self.refused += 1,
                 Status::Ended(Ending::Unreachable | Ending::TimedOut) => self.timed_out += 1,
                 Status::Ended(_) => self.removed += 1,
-                Status::Connecting | Status::Playing => {}
+                // The time was up before anybody answered.
+                Status::Connecting => self.timed_out += 1,
+                Status::Playing => {}
             }
             let traffic = &mut self.traffic;
             player.gateway.figures().visit_peers(&mut |peer| {

@@ -49,3 +49,12 @@ pub const PORT: u16 = 32_422;
 pub type Reader<'a> = tickwire_wire::Reader<'a, tickwire_wire::BigEndian>;
 /// Writes lwar's byte order.
 pub type Writer<'a> = tickwire_wire::Writer<'a, tickwire_wire::BigEndian>;
+
+/// A name that the protocol carries: cut to its length, and `fallback` instead of nothing.
+fn cut_name<'a>(name: &'a str, fallback: &'a str) -> &'a str {
+    let end = name.floor_char_boundary(limits::NAME_MAX.into());
+    match name.get(..end) {
+        None | Some("") => fallback,
+        Some(name) => name,
+    }
+}

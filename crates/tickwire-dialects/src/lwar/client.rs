@@ -26,7 +26,7 @@ use super::limits::{
 use super::message::{Collision, Input, Reliable, Selection, Unreliable};
 use super::packet::Header;
 use super::reliable::{Inbox, Outbox};
-use super::{Controls, EntityId, PlayerId};
+use super::{Controls, EntityId, PlayerId, cut_name};
 use prediction::ServerClock;
 
 pub use prediction::{Shown, Track};
@@ -37,7 +37,7 @@ pub use world::{Entity, Player};
 pub struct ClientConfig {
     /// The server.
     pub server: Addr,
-    /// The player's name, 1 to 32 bytes; a longer one is cut.
+    /// The player's name, 1 to 32 bytes; a longer one is cut, an empty one is `player`.
     pub name: String,
 }
 
@@ -163,8 +163,10 @@ counters! {
         sequence_gap,
         /// Unreliable parts of packets that came after a newer one.
         stale,
-        /// Updates of entities that are not known.
+        /// Updates and removals of entities that are not known.
         unknown_entity,
+        /// Chats of players that are not known.
+        unknown_player,
         /// Players and entities above what is kept.
         too_many,
         /// Datagrams dropped because too many events were waiting.
@@ -185,7 +187,11 @@ pub struct Client {
     inbox: Inbox,
     /// Timestamp of the newest packet.
     newest: Option<u32>,
+    /// Timestamp of the newest sending that updates came of.
+    newest_update: Option<u32>,
     last_heard: Instant,
+    /// When updates last came.
+    last_update: Option<Instant>,
     /// When the phase began.
     since: Instant,
     controls: Controls,
@@ -209,9 +215,8 @@ impl Client {
     /// A client that begins to connect.
     pub fn new(now: Instant, config: ClientConfig) -> Self {
         let mut outbox = Outbox::new();
-        let end = config.name.floor_char_boundary(NAME_MAX.into());
         outbox.push(&Reliable::Connect {
-            name: config.name.get(..end).unwrap_or_default(),
+            name: cut_name(&config.name, "player"),
         });
         Self {
             began: now,
@@ -223,7 +228,9 @@ impl Client {
             outbox,
             inbox: Inbox::default(),
             newest: None,
+            newest_update: None,
             last_heard: now,
+            last_update: None,
             since: now,
             controls: Controls::default(),
             history: History::default(),
@@ -266,10 +273,9 @@ impl Client {
         entity.track.shown(self.clock.server_time(now)?)
     }
 
-    /// How long ago the state of the newest packet was true, the way here not counted.
+    /// How long ago the newest updates came.
     pub fn update_age(&self, now: Instant) -> Option<core::time::Duration> {
-        self.newest?;
-        Some(now.since(self.last_heard))
+        Some(now.since(self.last_update?))
     }
 
     /// Sets what the player does from now on.
@@ -301,6 +307,8 @@ impl Client {
             Phase::Leaving | Phase::Ended(_) => {}
             Phase::Connecting => self.end(EndReason::Disconnected),
             Phase::Syncing | Phase::Settling | Phase::Playing => {
+                // What was never sent would only stand before it.
+                self.outbox.drop_unsent();
                 self.outbox.push(&Reliable::Disconnect);
                 self.enter(now, Phase::Leaving);
                 (self.next_packet, self.next_repeat) = (now, now);
@@ -347,7 +355,7 @@ impl Client {
     /// How often a packet goes out while nothing calls for one sooner.
     const fn period(&self) -> core::time::Duration {
         match self.phase {
-            Phase::Connecting | Phase::Leaving => RETRY_PERIOD,
+            Phase::Connecting => RETRY_PERIOD,
             Phase::Playing => INPUT_PERIOD,
             _ => SEND_PERIOD,
         }
@@ -357,6 +365,8 @@ impl Client {
     fn deadline(&self) -> Instant {
         match self.phase {
             Phase::Leaving => self.since + LEAVE_PERIOD,
+            // A server that sends, but never a Join, does not answer.
+            Phase::Connecting => self.since + TIMEOUT,
             _ => self.last_heard + TIMEOUT,
         }
     }

@@ -34,10 +34,11 @@ pub const SEND_PERIOD: Duration = Duration::from_micros(66_667);
 /// Between two Stats messages: scores need not be fresh.
 pub const STATS_PERIOD: Duration = Duration::from_millis(500);
 
-/// Between two Input messages: 30 a second.
-pub const INPUT_PERIOD: Duration = Duration::from_micros(33_333);
+/// Between two Input messages: 30 a second, and not a microsecond less than half a
+/// [`SEND_PERIOD`], so that every second one carries reliable messages.
+pub const INPUT_PERIOD: Duration = Duration::from_micros(33_334);
 
-/// Between two Connects or two Disconnects while no answer comes.
+/// Between two Connects while no answer comes.
 pub const RETRY_PERIOD: Duration = Duration::from_millis(200);
 
 /// Silence after which a peer is gone.
@@ -56,7 +57,8 @@ pub const LEAVE_PERIOD: Duration = Duration::from_secs(1);
 /// another wants it. Forged Connects can fill the free places, and this is when they empty again.
 pub const JOIN_HOLD: Duration = Duration::from_secs(1);
 
-/// Reliable messages that may wait for a client's acknowledgement, its synchronisation not counted.
+/// With so many reliable messages waiting for its acknowledgement, its synchronisation not counted, a
+/// client has fallen behind and is removed.
 pub const UNACKNOWLEDGED_MAX: usize = 256;
 
 /// Violations that a player may commit, and how soon one is forgiven.
@@ -64,15 +66,16 @@ pub const VIOLATIONS_MAX: u32 = 10;
 /// See [`VIOLATIONS_MAX`].
 pub const VIOLATION_FORGIVEN: Duration = Duration::from_secs(10);
 
-/// Chats, renamings and selections that a player may send at once. What comes on top stays
-/// unacknowledged, so a client repeats it, and it takes effect when the next is allowed.
-///
-/// Each is repeated to everybody: six players that all send this many leave the seventh below
+/// Reliable messages waiting for somebody, from which on chats, renamings and selections are rationed:
+/// each is repeated to everybody, and whoever is behind must not be buried. Beyond its ration a
+/// player's message stays unacknowledged, so that its client repeats it until its turn comes.
+pub const BROADCAST_BACKLOG: usize = 64;
+/// The ration at once. Six players that all use it up leave the seventh far below
 /// [`UNACKNOWLEDGED_MAX`].
-pub const BROADCASTS_AT_ONCE: u32 = 32;
-/// See [`BROADCASTS_AT_ONCE`]: 2 a second of 270 bytes from six players is less than half of what the
-/// packets of a client carry.
-pub const BROADCAST_REFILL: Duration = Duration::from_millis(500);
+pub const BROADCASTS_AT_ONCE: u32 = 8;
+/// How soon the ration grows by one. A chat of full length fills a packet, which a client 300 ms away
+/// takes less than three times a second; six players get two of those.
+pub const BROADCAST_REFILL: Duration = Duration::from_secs(3);
 
 /// Collisions that wait for the next packet; on top of that the oldest is left out.
 pub const COLLISIONS_WAITING: usize = 64;

@@ -96,6 +96,16 @@ impl Outbox {
         seq
     }
 
+    /// Forgets what was never sent; its numbers are given again.
+    pub(crate) fn drop_unsent(&mut self) {
+        let unsent: usize = self
+            .waiting
+            .drain(self.sent..)
+            .map(|waiting| waiting.length)
+            .sum();
+        self.bytes.truncate(self.bytes.len().saturating_sub(unsent));
+    }
+
     /// Forgets what waits, as if it had been acknowledged, and keeps counting.
     pub(crate) fn clear(&mut self) {
         self.oldest = self.next();
@@ -131,10 +141,11 @@ impl Outbox {
 
     /// Takes the number of the last message that the peer processed.
     pub(crate) fn acknowledge(&mut self, ack: u32) -> Acked {
-        let newly = ack.steps_since(self.oldest.wrapping_sub(1));
-        let Ok(newly @ 1..) = usize::try_from(newly) else {
+        // Numbers do not wrap: at a hundred a second they last for sixteen months.
+        let Some(newly) = ack.checked_sub(self.oldest) else {
             return Acked::Nothing;
         };
+        let newly = usize::try_from(newly).map_or(usize::MAX, |newly| newly.saturating_add(1));
         if newly > self.sent {
             return Acked::NeverSent;
         }
@@ -185,6 +196,11 @@ impl Inbox {
             2.. => Order::Early,
             _ => Order::Repeated,
         }
+    }
+
+    /// Everything up to `seq` counts as processed.
+    pub(crate) const fn skip_to(&mut self, seq: u32) {
+        self.processed = seq;
     }
 
     /// The message that came next is processed.
@@ -268,8 +284,20 @@ mod tests {
         assert_eq!(outbox.acknowledge(1), Acked::NeverSent);
         written(&mut outbox, 512);
         assert_eq!(outbox.acknowledge(2), Acked::NeverSent);
-        assert_eq!(outbox.acknowledge(u32::MAX), Acked::Nothing);
+        assert_eq!(outbox.acknowledge(u32::MAX), Acked::NeverSent);
+        assert_eq!(outbox.acknowledge(0), Acked::Nothing);
         assert_eq!(outbox.len(), 1);
+    }
+
+    #[test]
+    fn what_was_never_sent_can_be_taken_back() {
+        let mut outbox = Outbox::new();
+        outbox.push(&leave(1));
+        written(&mut outbox, 512);
+        outbox.push(&leave(2));
+        outbox.drop_unsent();
+        assert_eq!(outbox.push(&Reliable::Disconnect), 2);
+        assert_eq!(written(&mut outbox, 512).len(), LEAVE + 5);
     }
 
     #[test]

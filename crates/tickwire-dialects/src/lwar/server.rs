@@ -30,7 +30,7 @@ use super::limits::{
 };
 use super::message::{Collision, Kind, PlayerScore, Reliable, Selection, Unreliable};
 use super::packet::Header;
-use super::{Controls, EntityId, PlayerId};
+use super::{Controls, EntityId, PlayerId, cut_name};
 use broadcast::Broadcast;
 use departed::{Departed, Farewell};
 use entities::Entities;
@@ -41,7 +41,8 @@ pub use entities::Shape;
 /// How a server is set up.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// The name of the player that owns what nobody owns.
+    /// The name of the player that owns what nobody owns, 1 to 32 bytes; a longer one is cut, an
+    /// empty one is `server`.
     pub name: String,
     /// How many may play, at most [`PLAYERS_MAX`].
     pub players: u8,
@@ -226,9 +227,10 @@ impl Server {
     /// A server without players or entities, whose clock begins now.
     pub fn new(now: Instant, config: ServerConfig) -> Self {
         let players_max = config.players.min(PLAYERS_MAX);
+        let name = cut_name(&config.name, "server").into();
         Self {
             began: now,
-            name: config.name,
+            name,
             score: Score::default(),
             player_ids: Ids::new(1..u16::from(players_max) + 1),
             players_max,
@@ -396,19 +398,24 @@ impl Server {
     /// Frees a place, and says what must be said to the others and to whoever held it.
     fn depart(&mut self, now: Instant, index: u16, why: Departure, farewell: Farewell<'_>) {
         let place = self.places.get_mut(usize::from(index));
-        let Some(peer) = place.and_then(Option::take) else {
+        let Some(mut peer) = place.and_then(Option::take) else {
             return;
         };
         let player = peer.player;
         self.player_ids.release(player.0);
-        if peer.is_established() {
-            for entity in self.entities.remove_owned_by(player) {
-                self.tell_all(&Reliable::Remove { entity });
-            }
-            self.tell_all(&Reliable::Leave { player });
-            self.events.push_back(ServerEvent::Left { player, why });
-            self.wake(now);
+        // Nobody heard of it, and its address may be invented: nobody is told.
+        if !peer.is_established() {
+            return;
         }
+        // What it was never sent would only keep its Leave waiting.
+        peer.outbox.drop_unsent();
+        for entity in self.entities.remove_owned_by(player) {
+            self.tell_all(&Reliable::Remove { entity });
+            peer.outbox.push(&Reliable::Remove { entity });
+        }
+        self.tell_all(&Reliable::Leave { player });
+        self.events.push_back(ServerEvent::Left { player, why });
+        self.wake(now);
         Departed::remember(&mut self.departed, now, *peer, farewell);
     }
 
@@ -427,10 +434,10 @@ impl Server {
                 peer.last_progress = now;
             }
             let stuck = now.since(peer.last_progress) >= TIMEOUT;
-            let behind = stuck || peer.unacknowledged() > UNACKNOWLEDGED_MAX;
+            let behind = stuck || peer.unacknowledged() >= UNACKNOWLEDGED_MAX;
             let why = match () {
                 () if now.since(peer.last_heard) >= TIMEOUT => Departure::TimedOut,
-                () if peer.is_established() && behind => Departure::FellBehind,
+                () if behind => Departure::FellBehind,
                 () => continue,
             };
             self.depart(now, index.into(), why, Farewell::None);

@@ -47,7 +47,9 @@ impl Track {
     /// Takes an update that was true at `timestamp`.
     pub(super) fn update(&mut self, timestamp: u32, shown: Shown) {
         match self.latest {
-            Some((latest, _)) if !timestamp.is_newer_than(latest) => {}
+            Some((latest, _)) if timestamp.is_older_than(latest) => {}
+            // The same moment again: the last word counts.
+            Some((latest, _)) if timestamp == latest => self.latest = Some((timestamp, shown)),
             _ => {
                 self.previous = self.latest;
                 self.latest = Some((timestamp, shown));
@@ -212,12 +214,13 @@ mod tests {
     }
 
     #[test]
-    fn repeated_and_older_updates_change_nothing() {
+    fn older_updates_change_nothing_and_equal_ones_count() {
         let newest = track(&[(100, at(0.0, 0.0)), (200, at(10.0, 0.0))]);
         let mut again = newest;
-        again.update(200, at(99.0, 0.0));
         again.update(150, at(99.0, 0.0));
         assert_eq!(again, newest);
+        again.update(200, at(20.0, 0.0));
+        assert_eq!(again, track(&[(100, at(0.0, 0.0)), (200, at(20.0, 0.0))]));
     }
 
     #[test]

@@ -70,10 +70,10 @@ impl Client {
                             self.inbox.advance();
                             self.hear_reliable(now, content);
                         }
-                        Order::Repeated => {}
-                        Order::Early if self.is_own_leave(content) => {
+                        Order::Repeated | Order::Early if self.is_own_leave(content) => {
                             self.end(EndReason::Disconnected);
                         }
+                        Order::Repeated => {}
                         Order::Early => gap = true,
                     }
                 }
@@ -92,23 +92,26 @@ impl Client {
                 return;
             }
         }
+        if !stale {
+            self.newest = Some(timestamp);
+        }
         if updated {
-            self.hear_timestamp(now, timestamp);
+            self.hear_sending(now, timestamp);
         }
         self.counters.stale += u64::from(refused);
         self.counters.sequence_gap += u64::from(gap);
     }
 
     /// Notes that updates of this moment arrived, and how many sendings before it did not.
-    fn hear_timestamp(&mut self, now: Instant, timestamp: u32) {
-        let period = i64::try_from(SEND_PERIOD.as_millis()).unwrap_or(i64::MAX);
-        let steps = self
-            .newest
-            .map_or(period, |newest| timestamp.steps_since(newest));
-        self.newest = Some(timestamp);
+    fn hear_sending(&mut self, now: Instant, timestamp: u32) {
+        self.last_update = Some(now);
         self.clock.add_arrival(now, timestamp);
+        let period = i64::try_from(SEND_PERIOD.as_millis()).unwrap_or(i64::MAX);
+        let newest = self.newest_update;
+        let steps = newest.map_or(period, |newest| timestamp.steps_since(newest));
         // Packets of one sending share their timestamp.
         if steps > 0 {
+            self.newest_update = Some(timestamp);
             let sendings = (steps + period / 2) / period;
             self.loss
                 .add_arrival(u32::try_from(sendings - 1).unwrap_or(0));
@@ -157,8 +160,13 @@ impl Client {
                 }
             }
             Reliable::Chat { player, text } => {
-                self.events
-                    .push_back(ClientEvent::Chatted(player, text.into()));
+                // Whoever said it may have left.
+                if !self.world.players.contains_key(&player) {
+                    self.counters.unknown_player += 1;
+                    return;
+                }
+                let chat = ClientEvent::Chatted(player, text.into());
+                self.events.push_back(chat);
             }
             Reliable::Add {
                 entity,
@@ -206,7 +214,7 @@ impl Client {
             self.counters.too_many += 1;
         }
         self.enter(now, Phase::Syncing);
-        self.next_packet = now;
+        (self.next_packet, self.next_repeat) = (now, now);
         self.events.push_back(ClientEvent::Connected { player });
     }
 

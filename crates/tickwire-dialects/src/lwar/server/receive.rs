@@ -9,7 +9,9 @@ use alloc::boxed::Box;
 use tickwire_session::{Addr, Instant};
 use tickwire_wire::DecodeError;
 
-use super::super::limits::{EVENTS_WAITING, JOIN_HOLD, LEAVE_PERIOD, RECEIVE_MAX};
+use super::super::limits::{
+    BROADCAST_BACKLOG, EVENTS_WAITING, JOIN_HOLD, LEAVE_PERIOD, RECEIVE_MAX,
+};
 use super::super::message::{Framed, Reliable, Unframed, Unreliable};
 use super::super::packet::Header;
 use super::super::reliable::{Acked, Order};
@@ -95,7 +97,7 @@ impl Server {
         } else if let Some(gone) = self
             .departed
             .iter()
-            .position(|departed| departed.addr == from)
+            .position(|departed| departed.addr == from && now < departed.until)
         {
             self.receive_from_departed(now, gone, header, r);
         } else {
@@ -135,7 +137,7 @@ impl Server {
         peer.last_heard = now;
         self.hear_ack(now, peer, header.ack);
         let stale = peer.is_stale(header.timestamp);
-        let (mut refused, mut gap, mut held_back) = (false, false, false);
+        let (mut refused, mut gap, mut held_back, mut asked) = (false, false, false, false);
         while !r.is_empty() {
             let framed = Framed::decode(&mut r);
             peer.traffic.messages_in += u64::from(framed.is_ok());
@@ -150,7 +152,12 @@ impl Server {
                             return Err(Departure::Disconnected);
                         }
                     },
-                    Order::Repeated => self.hear_again(now, peer, content),
+                    Order::Repeated => asked |= asks_for_join(peer, content),
+                    // It must not have to stay because it said too much before.
+                    Order::Early if held_back && content == Ok(Reliable::Disconnect) => {
+                        peer.inbox.skip_to(seq);
+                        return Err(Departure::Disconnected);
+                    }
                     Order::Early => gap = true,
                 },
                 Ok(Framed::Unreliable(_)) if stale => refused = true,
@@ -160,6 +167,10 @@ impl Server {
                     break;
                 }
             }
+        }
+        if asked {
+            peer.stage = Stage::Joining { last_connect: now };
+            self.answer(peer.addr, Answer::Join(peer.player));
         }
         self.counters.stale += u64::from(refused);
         self.counters.held_back += u64::from(held_back);
@@ -263,7 +274,9 @@ impl Server {
             | Reliable::Remove { .. }
             | Reliable::Synced => return Outcome::Violation(Violation::ServerOnly),
         }
-        if peer.broadcasts.take(now).is_none() {
+        let lags = |peer: &Peer| peer.unacknowledged() >= BROADCAST_BACKLOG;
+        let lagging = lags(peer) || self.established().any(lags);
+        if peer.broadcasts.take(now).is_none() && lagging {
             return Outcome::HeldBack;
         }
         self.repeat_to_all(peer, &message);
@@ -292,22 +305,6 @@ impl Server {
             }
             _ => return,
         });
-    }
-
-    /// A reliable message that was processed before: a Connect repeated by a client that has not
-    /// seen its Join wants the Join again.
-    fn hear_again(
-        &mut self,
-        now: Instant,
-        peer: &mut Peer,
-        content: Result<Reliable<'_>, DecodeError>,
-    ) {
-        if let Stage::Joining { last_connect } = &mut peer.stage
-            && let Ok(Reliable::Connect { .. }) = content
-        {
-            *last_connect = now;
-            self.answer(peer.addr, Answer::Join(peer.player));
-        }
     }
 
     fn hear_unreliable(&mut self, now: Instant, peer: &mut Peer, message: &Unreliable<'_>) {
@@ -421,7 +418,9 @@ impl Server {
         if name.is_empty() {
             return Violation::BadName.count(&mut self.counters);
         }
-        self.make_room(now);
+        if seq == 1 {
+            self.make_room(now);
+        }
         let taken = self.places.iter().flatten().count();
         if taken >= usize::from(self.players_max) {
             self.counters.full += 1;
@@ -468,6 +467,14 @@ impl Server {
             self.depart(now, index, Departure::TimedOut, Farewell::None);
         }
     }
+}
+
+/// Whether a message that was processed before is the Connect of a client that has not seen its Join.
+fn asks_for_join(peer: &Peer, content: Result<Reliable<'_>, DecodeError>) -> bool {
+    // A name shorter than the Join's would be a small question with a large answer, and the address
+    // may be invented. For the same reason a packet full of Connects is one question.
+    !peer.is_established()
+        && matches!(content, Ok(Reliable::Connect { name }) if name.len() >= peer.name.len())
 }
 
 /// What a client reads before it is removed.
