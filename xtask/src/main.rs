@@ -3,7 +3,9 @@
 //! Each is a file. They run cargo and read the repository's files, and hold nothing that a game or
 //! an operator would need: that is the `tickwire` command.
 
+mod bench;
 mod cargo;
+mod fuzz;
 mod sim;
 mod test;
 mod tidy;
@@ -30,7 +32,9 @@ struct Args {
 enum Task {
     Test(test::Args),
     Sim(sim::Args),
+    Fuzz(fuzz::Args),
     Vectors(vectors::Args),
+    Bench(bench::Args),
     /// Checks what drifts unseen: who depends on whom, links, vectors nobody reads, stale commands
     /// in documents.
     ///
@@ -52,7 +56,9 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.task {
         Task::Test(args) => test::run(&args),
         Task::Sim(args) => sim::run(&args),
+        Task::Fuzz(args) => fuzz::run(&args),
         Task::Vectors(args) => vectors::run(&args),
+        Task::Bench(args) => bench::run(&args),
         Task::Tidy => tidy::run(),
     }
 }

@@ -20,9 +20,34 @@ pub(crate) fn kbits(bytes: u64, span: Duration) -> f64 {
     bytes as f64 * 8.0 / 1_000.0 / span.as_secs_f64().max(f64::EPSILON)
 }
 
+/// How often a second.
+#[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+pub(crate) fn per_second(count: u64, span: Duration) -> f64 {
+    count as f64 / span.as_secs_f64().max(f64::EPSILON)
+}
+
+/// A row of bars, as high as the samples are to `full`.
+pub(crate) fn bars(samples: impl Iterator<Item = f64>, full: f64) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to the table; what is no number becomes 0"
+    )]
+    let bar = |sample: f64| BARS[(sample / full * 8.0).clamp(0.0, 7.0) as usize];
+    samples.map(bar).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bars_stay_within_their_row() {
+        let samples = [-1.0, 0.0, 49.0, 50.0, 100.0, 1e9, f64::NAN];
+        assert_eq!(bars(samples.into_iter(), 100.0), "▁▁▄▅██▁");
+        assert_eq!(bars([0.0, 1.0].into_iter(), 0.0), "▁█");
+    }
 
     #[test]
     fn percentiles_are_samples() {

@@ -6,9 +6,15 @@
 use std::io::Write;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::wait::finished_within;
 
 /// Lines that may wait to be written.
 const LINES_WAITING: usize = 1_024;
+
+/// How long a reader that takes nothing may delay the end.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Writes lines in the background.
 #[derive(Debug)]
@@ -48,7 +54,7 @@ impl Drop for Log {
     fn drop(&mut self) {
         self.lines = None;
         if let Some(writer) = self.writer.take() {
-            writer.join().ok();
+            finished_within(PATIENCE, writer);
         }
     }
 }

@@ -3,19 +3,29 @@
 //! One file per subcommand; each is written over `tickwire_demo::gateway` and knows no protocol.
 
 mod address;
+mod arena_canvas;
 mod bots;
+mod dashboard;
 mod figures;
+mod inspect;
 mod log;
+mod palette;
+mod play;
+mod screen;
 mod serve;
+#[cfg(test)]
+mod snapshot;
 mod stop;
+mod wait;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Authoritative multiplayer for real-time games: serve, load and look at game protocols.
+/// Authoritative multiplayer for real-time games: serve, play, load and look at game protocols.
 ///
-/// Without a subcommand: the arena with 6 bots, open on every protocol, on this machine alone.
+/// Without a subcommand: the arena with 6 bots, open on every protocol, on this machine alone, with a
+/// dashboard if this is a terminal.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXIT_CODES)]
 struct Cli {
@@ -26,20 +36,24 @@ struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, or stopped by Ctrl-C or SIGTERM after telling every peer
-  1  it ran, and the result is bad (a bot was lost, an address is taken)
+  1  it ran, and the result is bad (a bot was lost, a server vanished, an address is taken)
   2  the command line makes no sense";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(serve::Args),
+    Play(play::Args),
     Bots(bots::Args),
+    Inspect(inspect::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         None => serve::run(&serve::Args::demo()),
         Some(Command::Serve(args)) => serve::run(&args),
+        Some(Command::Play(args)) => play::run(&args),
         Some(Command::Bots(args)) => bots::run(&args),
+        Some(Command::Inspect(args)) => inspect::run(&args),
     };
     match result {
         Ok(code) => code,

@@ -1,24 +1,29 @@
-//! `tickwire serve`: the arena on real sockets.
+//! `tickwire serve`: the arena on real sockets, with a dashboard or with lines.
+
+mod lines;
+pub(crate) mod meter;
+pub(crate) mod report;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant as WallClock};
 
 use anyhow::Context;
-use serde_json::{Map, Value, json};
-use tickwire_demo::gateway::{Notice, PROTOCOLS, Paths, Protocol};
+use tickwire_demo::gateway::{PROTOCOLS, Paths, Protocol};
 use tickwire_demo::{Host, STEP};
 use tickwire_net::{Carries, Driver};
-use tickwire_session::{Instant, Session, Traffic};
+use tickwire_session::Instant;
 
-use crate::address;
-use crate::figures::{kbits, millis, percentile};
-use crate::log::Log;
+use crate::dashboard::Dashboard;
 use crate::stop::Stop;
+use crate::{address, screen};
+use lines::Lines;
+use meter::Meter;
 
 /// Serve the arena, on one protocol or on all of them.
 ///
 /// Prints `ready PROTOCOL HOST:PORT` as soon as clients are accepted, one line a protocol, then a
-/// line a second with what goes on. Ctrl-C or SIGTERM tells every player and ends.
+/// line a second with what goes on; or shows a dashboard, with --dashboard. Ctrl-C or SIGTERM tells
+/// every player and ends.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Which protocols to open; all of them if none is named.
@@ -46,6 +51,14 @@ pub(crate) struct Args {
     /// Every line as a JSON object.
     #[arg(long)]
     json: bool,
+
+    /// Draw the arena and its clients instead of printing lines.
+    #[arg(long, conflicts_with_all = ["json", "plain"])]
+    dashboard: bool,
+
+    /// Print lines: the way of this command unless told otherwise.
+    #[arg(long)]
+    plain: bool,
 }
 
 /// How long a server that ends waits for its players to hear of it.
@@ -55,8 +68,8 @@ const FAREWELL: Duration = Duration::from_millis(1_200);
 const CATCH_UP: Duration = Duration::from_millis(250);
 
 impl Args {
-    /// What runs without a subcommand.
-    pub(crate) const fn demo() -> Self {
+    /// What runs without a subcommand: with a dashboard, if somebody can look at it.
+    pub(crate) fn demo() -> Self {
         Self {
             protocols: Vec::new(),
             listen: None,
@@ -64,6 +77,8 @@ impl Args {
             seed: 1,
             seconds: None,
             json: false,
+            dashboard: screen::is_terminal(),
+            plain: false,
         }
     }
 
@@ -89,65 +104,91 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             PROTOCOLS[0].name
         );
     }
+    if args.dashboard && !screen::is_terminal() {
+        anyhow::bail!("--dashboard needs a terminal to draw on; leave it out for lines");
+    }
     let stop = Stop::listen()?;
     let mut driver = Driver::new().context("the system has no way to wait for sockets")?;
     let mut host = Host::new(args.seed, args.bots);
-    let log = Log::new();
+    let mut open = Vec::new();
     for protocol in &protocols {
         let wanted = args.listen.as_deref().unwrap_or("127.0.0.1");
         let addr = address::resolve(wanted, protocol.port)?;
         let node = driver
             .bind(addr, carries(protocol.paths))
             .with_context(|| format!("cannot serve {}", protocol.name))?;
-        host.open((protocol.serve)(driver.now()));
+        let secret = tickwire_net::secret().context("the system has no randomness")?;
+        host.open((protocol.serve)(driver.now(), secret));
         let addr = driver.local_addr(node).unwrap_or(addr);
-        log.line(if args.json {
-            json!({ "ready": protocol.name, "address": addr.to_string() }).to_string()
-        } else {
-            format!("ready {} {addr}", protocol.name)
-        });
+        open.push((protocol.name, addr.to_string()));
     }
     let until = args
         .seconds
         .map(|seconds| driver.now() + Duration::from_secs(seconds));
-    let mut watch = Watch::new(protocols, args.json);
-    serve(
-        &mut driver,
-        &mut host,
-        &mut watch,
-        &log,
-        || stop.is_asked(),
-        until,
-    )?;
+    let mut face = if args.dashboard {
+        Face::Dashboard(Box::new(Dashboard::open(open)?))
+    } else {
+        Face::Lines(Lines::open(args.json, &open))
+    };
+    let mut meter = Meter::new(protocols);
+    let served = serve(&mut driver, &mut host, &mut meter, &mut face, &stop, until);
+    // First, so that what comes next can be read, and a second Ctrl-C ends it at once.
+    let closed = face.close();
     farewell(&mut driver, &mut host)?;
-    Ok(ExitCode::SUCCESS)
+    served.and(closed).map(|()| ExitCode::SUCCESS)
+}
+
+/// Where people see what goes on.
+enum Face {
+    Lines(Lines),
+    Dashboard(Box<Dashboard>),
+}
+
+impl Face {
+    fn close(self) -> anyhow::Result<()> {
+        match self {
+            Self::Lines(_) => Ok(()),
+            Self::Dashboard(dashboard) => dashboard.close(),
+        }
+    }
 }
 
 /// Runs the arena until it shall end.
 fn serve(
     driver: &mut Driver,
     host: &mut Host,
-    watch: &mut Watch,
-    log: &Log,
-    stop: impl Fn() -> bool,
+    meter: &mut Meter,
+    face: &mut Face,
+    stop: &Stop,
     until: Option<Instant>,
 ) -> anyhow::Result<()> {
     let mut next_step = driver.now();
     let mut notices = Vec::new();
-    while !stop() && until.is_none_or(|until| driver.now() < until) {
+    while !stop.is_asked() && until.is_none_or(|until| driver.now() < until) {
         driver
             .run_until(next_step, &mut host.sessions())
             .context("waiting for sockets failed")?;
         let now = driver.now();
         let began = WallClock::now();
         host.step(now, &mut notices);
-        watch.add_step(began.elapsed());
-        notices
-            .drain(..)
-            .for_each(|notice| log.line(watch.notice(now, &notice)));
-        if let Some(line) = watch.line(now, host) {
-            log.line(line);
+        meter.add_step(began.elapsed());
+        let report = meter.measure(now, host, driver.counters());
+        match face {
+            Face::Lines(lines) => {
+                notices.iter().for_each(|notice| lines.notice(now, notice));
+                report.iter().for_each(|report| lines.report(report));
+            }
+            Face::Dashboard(dashboard) => {
+                notices
+                    .iter()
+                    .for_each(|notice| dashboard.add_notice(now, notice.to_string()));
+                report
+                    .into_iter()
+                    .for_each(|report| dashboard.add_report(report));
+                dashboard.refresh(now, host, stop);
+            }
         }
+        notices.clear();
         next_step += STEP;
         if next_step + CATCH_UP < now {
             next_step = now;
@@ -175,157 +216,4 @@ const fn carries(paths: Paths) -> Carries {
         Paths::Streams => Carries::Streams,
         Paths::Both => Carries::Both,
     }
-}
-
-/// What a line a second says.
-#[derive(Debug)]
-struct Watch {
-    protocols: Vec<&'static Protocol>,
-    json: bool,
-    steps: Vec<Duration>,
-    last_line: Instant,
-    /// Bytes received and sent up to the last line.
-    last_bytes: (u64, u64),
-}
-
-/// What one protocol's server has to say.
-struct Figures {
-    players: usize,
-    traffic: Traffic,
-    counters: Vec<(&'static str, u64)>,
-}
-
-impl Watch {
-    const fn new(protocols: Vec<&'static Protocol>, json: bool) -> Self {
-        Self {
-            protocols,
-            json,
-            steps: Vec::new(),
-            last_line: Instant::ZERO,
-            last_bytes: (0, 0),
-        }
-    }
-
-    fn add_step(&mut self, took: Duration) {
-        self.steps.push(took);
-    }
-
-    fn notice(&self, now: Instant, notice: &Notice) -> String {
-        let text = notice.to_string();
-        if self.json {
-            json!({ "time": now.since(Instant::ZERO).as_secs_f64(), "notice": text }).to_string()
-        } else {
-            format!("{:>6} s  {text}", now.as_millis() / 1_000)
-        }
-    }
-
-    /// The line, when a second has passed.
-    fn line(&mut self, now: Instant, host: &Host) -> Option<String> {
-        let span = now.since(self.last_line);
-        if span < Duration::from_secs(1) {
-            return None;
-        }
-        self.last_line = now;
-        let figures: Vec<_> = host
-            .gateways()
-            .map(|gateway| figures(gateway.figures()))
-            .collect();
-        let bytes = figures
-            .iter()
-            .fold((0, 0), |(bytes_in, bytes_out), figures| {
-                (
-                    bytes_in + figures.traffic.bytes_in,
-                    bytes_out + figures.traffic.bytes_out,
-                )
-            });
-        let received = kbits(bytes.0.saturating_sub(self.last_bytes.0), span);
-        let sent = kbits(bytes.1.saturating_sub(self.last_bytes.1), span);
-        self.last_bytes = bytes;
-        let steps = std::mem::take(&mut self.steps);
-        let line = if self.json {
-            self.json_line(now, host, &figures, steps, [received, sent])
-        } else {
-            self.text_line(now, host, &figures, steps, [received, sent])
-        };
-        Some(line)
-    }
-
-    fn text_line(
-        &self,
-        now: Instant,
-        host: &Host,
-        figures: &[Figures],
-        mut steps: Vec<Duration>,
-        [received, sent]: [f64; 2],
-    ) -> String {
-        let p50 = percentile(&mut steps, 50).unwrap_or_default();
-        let p99 = percentile(&mut steps, 99).unwrap_or_default();
-        let mut line = format!(
-            "{:>6} s  {} steps, p50 {:.2} ms, p99 {:.2} ms; {} entities; {received:.0} kbit/s in, {sent:.0} out",
-            now.as_millis() / 1_000,
-            steps.len(),
-            millis(p50),
-            millis(p99),
-            host.arena().entities().count(),
-        );
-        for (protocol, figures) in self.protocols.iter().zip(figures) {
-            line += &format!("; {} {} players", protocol.name, figures.players);
-            for (name, count) in figures.counters.iter().filter(|(_, count)| *count > 0) {
-                line += &format!(" {name}={count}");
-            }
-        }
-        line
-    }
-
-    fn json_line(
-        &self,
-        now: Instant,
-        host: &Host,
-        figures: &[Figures],
-        mut steps: Vec<Duration>,
-        [received, sent]: [f64; 2],
-    ) -> String {
-        let protocols: Map<String, Value> = self
-            .protocols
-            .iter()
-            .zip(figures)
-            .map(|(protocol, figures)| {
-                let counters: Map<_, _> = figures
-                    .counters
-                    .iter()
-                    .map(|&(name, n)| (name.to_owned(), n.into()))
-                    .collect();
-                let value = json!({ "players": figures.players, "counters": counters });
-                (protocol.name.to_owned(), value)
-            })
-            .collect();
-        json!({
-            "time": now.since(Instant::ZERO).as_secs_f64(),
-            "steps": steps.len(),
-            "step_ms": {
-                "p50": percentile(&mut steps, 50).map(millis),
-                "p99": percentile(&mut steps, 99).map(millis),
-            },
-            "entities": host.arena().entities().count(),
-            "kbit_in": received,
-            "kbit_out": sent,
-            "protocols": protocols,
-        })
-        .to_string()
-    }
-}
-
-fn figures(session: &dyn Session) -> Figures {
-    let mut figures = Figures {
-        players: 0,
-        traffic: Traffic::NONE,
-        counters: Vec::new(),
-    };
-    session.visit_peers(&mut |peer| {
-        figures.players += 1;
-        figures.traffic.bytes_in += peer.traffic.bytes_in;
-        figures.traffic.bytes_out += peer.traffic.bytes_out;
-    });
-    session.visit_counters(&mut |name, count| figures.counters.push((name, count)));
-    figures
 }

@@ -25,6 +25,11 @@ impl Stop {
         Ok(Self(asked))
     }
 
+    /// Asks, as a signal does.
+    pub(crate) fn ask(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
     pub(crate) fn is_asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -25,7 +25,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tickwire-wire",
         ],
     ),
-    ("tickwire-demo", &["tickwire-dialects", "tickwire-session"]),
+    (
+        "tickwire-demo",
+        &["tickwire-dialects", "tickwire-session", "tickwire-wire"],
+    ),
     (
         "tickwire-cli",
         &[
@@ -38,6 +41,20 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tickwire-wire",
         ],
     ),
+    (
+        "tickwire-fuzz",
+        &["tickwire-dialects", "tickwire-session", "tickwire-wire"],
+    ),
+    (
+        "tickwire-bench",
+        &[
+            "tickwire-demo",
+            "tickwire-dialects",
+            "tickwire-net",
+            "tickwire-session",
+            "tickwire-sim",
+        ],
+    ),
     ("xtask", &[]),
 ];
 
@@ -46,12 +63,16 @@ const FENCED: &[(&str, &[&str])] = &[
     ("anyhow", PROGRAMS),
     ("clap", PROGRAMS),
     ("serde_json", PROGRAMS),
-    ("libc", &["tickwire-net"]),
+    ("getrandom", &["tickwire-net"]),
+    ("libc", &["tickwire-bench", "tickwire-net"]),
     ("mio", &["tickwire-net"]),
+    ("ratatui", &["tickwire-cli"]),
+    ("redb", &["tickwire-demo"]),
+    ("crossterm", &["tickwire-cli"]),
     ("socket2", &["tickwire-net"]),
 ];
 
-const PROGRAMS: &[&str] = &["tickwire-cli", "tickwire-demo", "xtask"];
+const PROGRAMS: &[&str] = &["tickwire-bench", "tickwire-cli", "tickwire-demo", "xtask"];
 
 pub(super) fn complaints(tree: &Tree) -> Vec<Complaint> {
     tree.ending("/Cargo.toml")

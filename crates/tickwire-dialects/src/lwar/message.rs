@@ -53,13 +53,15 @@ impl<'a> Framed<'a> {
     pub fn decode(r: &mut Reader<'a>) -> Result<Self, Unframed> {
         let id = r.u8("id")?;
         r.means(name_of(id));
+        // Made here, because it points at the field that was read last.
+        let unknown = r.refuse("id", id.into());
         match id {
             1..=99 => {
                 let seq = r.u32("seqno")?;
                 match Reliable::decode(id, r) {
                     Ok(Some(content)) => Ok(Self::Reliable { seq, content }),
                     Ok(None) => Err(Unframed {
-                        error: unknown(r, id),
+                        error: unknown,
                         seq: Some(seq),
                     }),
                     Err(error) => Err(error.into()),
@@ -67,7 +69,7 @@ impl<'a> Framed<'a> {
             }
             _ => match Unreliable::decode(id, r)? {
                 Some(message) => Ok(Self::Unreliable(message)),
-                None => Err(unknown(r, id).into()),
+                None => Err(unknown.into()),
             },
         }
     }
@@ -110,8 +112,4 @@ const fn name_of(id: u8) -> &'static str {
         113 => "UpdateCircle",
         _ => "unknown",
     }
-}
-
-fn unknown(r: &Reader<'_>, id: u8) -> DecodeError {
-    r.refuse("id", id.into())
 }

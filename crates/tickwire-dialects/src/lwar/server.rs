@@ -31,7 +31,7 @@ use super::limits::{
 use super::message::{Collision, Kind, PlayerScore, Reliable, Selection, Unreliable};
 use super::packet::Header;
 use super::{Controls, EntityId, PlayerId, cut_name};
-use broadcast::Broadcast;
+use broadcast::{Broadcast, Scores};
 use departed::{Departed, Farewell};
 use entities::Entities;
 use peer::{Peer, Stage};
@@ -411,7 +411,10 @@ impl Server {
         peer.outbox.drop_unsent();
         for entity in self.entities.remove_owned_by(player) {
             self.tell_all(&Reliable::Remove { entity });
-            peer.outbox.push(&Reliable::Remove { entity });
+            // Whoever asked to go hears Leave alone, under the number that it expects next.
+            if !matches!(farewell, Farewell::Answered) {
+                peer.outbox.push(&Reliable::Remove { entity });
+            }
         }
         self.tell_all(&Reliable::Leave { player });
         self.events.push_back(ServerEvent::Left { player, why });
@@ -450,7 +453,7 @@ impl Server {
         let stats = self.broadcast.stats_due(now).then(|| self.scores());
         let timestamp = self.timestamp(now);
         self.broadcast
-            .build(timestamp, &self.entities, stats.as_deref());
+            .build(timestamp, &self.entities, stats.as_ref());
         for peer in self
             .places
             .iter_mut()
@@ -464,16 +467,19 @@ impl Server {
         }
     }
 
-    fn scores(&self) -> Vec<PlayerScore> {
-        let own = PlayerScore {
+    fn scores(&self) -> Scores {
+        let mut scores = self.places.each_ref().map(|place| {
+            let peer = place.as_deref().filter(|peer| peer.is_established())?;
+            Some(peer.scoreboard_line())
+        });
+        let [own, ..] = &mut scores;
+        *own = Some(PlayerScore {
             player: PlayerId::SERVER,
             kills: self.score.kills,
             deaths: self.score.deaths,
             ping: 0,
-        };
-        core::iter::once(own)
-            .chain(self.established().map(Peer::scoreboard_line))
-            .collect()
+        });
+        scores
     }
 
     fn timestamp(&self, now: Instant) -> u32 {

@@ -139,6 +139,61 @@ impl<'a, T: Record> Records<'a, T> {
     }
 }
 
+/// A record in the making.
+///
+/// It is put together here and appended in one piece, because a writer looks for room at every piece.
+struct Pieces<const SIZE: usize> {
+    bytes: [u8; SIZE],
+    at: usize,
+}
+
+impl<const SIZE: usize> Pieces<SIZE> {
+    #[inline]
+    const fn new() -> Self {
+        Self {
+            bytes: [0; SIZE],
+            at: 0,
+        }
+    }
+
+    #[inline]
+    fn id(self, id: Id) -> Self {
+        self.u16(id.generation).u16(id.index)
+    }
+
+    #[inline]
+    fn i16(self, value: i16) -> Self {
+        self.u16(value.cast_unsigned())
+    }
+
+    #[inline]
+    fn u16(self, value: u16) -> Self {
+        self.piece(value.to_be_bytes())
+    }
+
+    #[inline]
+    fn u8(self, value: u8) -> Self {
+        self.piece([value])
+    }
+
+    #[inline]
+    fn piece<const N: usize>(mut self, piece: [u8; N]) -> Self {
+        let rest = self.bytes.get_mut(self.at..).unwrap_or_default();
+        match rest.first_chunk_mut() {
+            Some(place) => *place = piece,
+            None => debug_assert!(false, "a record is as long as its fields"),
+        }
+        self.at += N;
+        self
+    }
+
+    #[inline]
+    fn append_to(self, w: &mut Writer<'_>) {
+        debug_assert_eq!(self.at, SIZE, "a record has all of its fields");
+        w.bytes(&self.bytes);
+    }
+}
+
 /// Writes `records` in wire form.
 pub(crate) fn encode_all<T: Record>(
     records: impl Iterator<Item = T>,
@@ -175,10 +230,12 @@ impl Record for PlayerScore {
     }
 
     fn encode(&self, w: &mut Writer<'_>) {
-        self.player.encode(w);
-        w.u16(self.kills);
-        w.u16(self.deaths);
-        w.u16(self.ping);
+        Pieces::<{ Self::SIZE }>::new()
+            .id(self.player.0)
+            .u16(self.kills)
+            .u16(self.deaths)
+            .u16(self.ping)
+            .append_to(w);
     }
 }
 
@@ -214,11 +271,13 @@ impl Record for Body {
 
     #[inline]
     fn encode(&self, w: &mut Writer<'_>) {
-        self.entity.encode(w);
-        w.i16(self.x);
-        w.i16(self.y);
-        w.u16(self.orientation);
-        w.u8(self.health);
+        Pieces::<{ Self::SIZE }>::new()
+            .id(self.entity.0)
+            .i16(self.x)
+            .i16(self.y)
+            .u16(self.orientation)
+            .u8(self.health)
+            .append_to(w);
     }
 }
 
@@ -248,9 +307,11 @@ impl Record for Place {
 
     #[inline]
     fn encode(&self, w: &mut Writer<'_>) {
-        self.entity.encode(w);
-        w.i16(self.x);
-        w.i16(self.y);
+        Pieces::<{ Self::SIZE }>::new()
+            .id(self.entity.0)
+            .i16(self.x)
+            .i16(self.y)
+            .append_to(w);
     }
 }
 
@@ -286,11 +347,13 @@ impl Record for Ray {
 
     #[inline]
     fn encode(&self, w: &mut Writer<'_>) {
-        self.entity.encode(w);
-        w.i16(self.x);
-        w.i16(self.y);
-        w.u16(self.orientation);
-        w.u16(self.length);
+        Pieces::<{ Self::SIZE }>::new()
+            .id(self.entity.0)
+            .i16(self.x)
+            .i16(self.y)
+            .u16(self.orientation)
+            .u16(self.length)
+            .append_to(w);
     }
 }
 
@@ -323,9 +386,11 @@ impl Record for Circle {
 
     #[inline]
     fn encode(&self, w: &mut Writer<'_>) {
-        self.entity.encode(w);
-        w.i16(self.x);
-        w.i16(self.y);
-        w.u16(self.radius);
+        Pieces::<{ Self::SIZE }>::new()
+            .id(self.entity.0)
+            .i16(self.x)
+            .i16(self.y)
+            .u16(self.radius)
+            .append_to(w);
     }
 }

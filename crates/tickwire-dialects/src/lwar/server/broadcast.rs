@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use tickwire_session::Instant;
 
 use super::super::Writer;
-use super::super::limits::{COLLISIONS_WAITING, STATS_PERIOD};
+use super::super::limits::{COLLISIONS_WAITING, PLAYERS_MAX, STATS_PERIOD};
 use super::super::message::{
     Body, Circle, Collision, Place, PlayerScore, Ray, Record, Records, Unreliable, encode_all,
 };
@@ -24,9 +24,14 @@ pub(super) struct Broadcast {
     /// Whole messages, Stats first: the end of each in `messages`.
     ends: Vec<usize>,
     messages: Vec<u8>,
+    /// Records of Stats, kept for its room.
+    scores: Vec<u8>,
     /// Records of Update, UpdatePos, UpdateRay and UpdateCircle.
     lists: [List; 4],
 }
+
+/// A line of the scoreboard for every place that is taken; the server's own is the first.
+pub(super) type Scores = [Option<PlayerScore>; PLAYERS_MAX as usize + 1];
 
 /// Records of one message type, in wire form.
 #[derive(Debug)]
@@ -62,6 +67,7 @@ impl Broadcast {
             collisions: VecDeque::new(),
             ends: Vec::new(),
             messages: Vec::new(),
+            scores: Vec::new(),
             lists: [
                 list(Unreliable::Update(empty), Body::SIZE),
                 list(Unreliable::UpdatePos(Records::new(&[])), Place::SIZE),
@@ -97,15 +103,17 @@ impl Broadcast {
         &mut self,
         timestamp: u32,
         entities: &Entities,
-        scores: Option<&[PlayerScore]>,
+        scores: Option<&Scores>,
     ) {
         self.timestamp = timestamp;
         self.messages.clear();
         self.ends.clear();
         if let Some(scores) = scores {
-            let mut bytes = Vec::new();
-            encode_all(scores.iter().copied(), &mut bytes);
+            let mut bytes = core::mem::take(&mut self.scores);
+            bytes.clear();
+            encode_all(scores.iter().flatten().copied(), &mut bytes);
             self.push_message(&Unreliable::Stats(Records::new(&bytes)));
+            self.scores = bytes;
         }
         while let Some(collision) = self.collisions.pop_front() {
             self.push_message(&Unreliable::Collision(collision));

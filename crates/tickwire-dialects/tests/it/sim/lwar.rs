@@ -212,7 +212,10 @@ impl World {
         } else if draw == 9 {
             let count = self.entities.len() as u64;
             let pick = self.rng.within(0..=count.max(1) - 1);
-            let id = self.entities.keys().nth(pick as usize).copied();
+            let id = usize::try_from(pick)
+                .ok()
+                .and_then(|pick| self.entities.keys().nth(pick))
+                .copied();
             if let Some(id) = id {
                 self.entities.remove(&id);
                 self.server.server.remove(id);
@@ -228,7 +231,7 @@ impl World {
     }
 
     fn place(&mut self) -> (i16, i16) {
-        let mut coordinate = || self.rng.within(0..=12_000) as i16 - 6_000;
+        let mut coordinate = || i16::try_from(self.rng.within(0..=12_000)).expect("small") - 6_000;
         (coordinate(), coordinate())
     }
 

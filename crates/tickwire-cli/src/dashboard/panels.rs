@@ -1,0 +1,333 @@
+//! How the dashboard looks: pure functions from a picture to cells.
+
+use std::cmp::Reverse;
+use std::time::Duration;
+
+use ratatui::Frame;
+use ratatui::layout::{Alignment, Constraint, Layout, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table, Wrap};
+use tickwire_demo::{Kind, Seen};
+
+use super::Picture;
+use crate::arena_canvas::{ArenaCanvas, Camera, Tints};
+use crate::figures::{bars, millis};
+use crate::palette;
+use crate::serve::report::Client;
+
+/// Below this, only words fit.
+const SMALLEST: (u16, u16) = (50, 14);
+
+/// From this width on there is room for standings and events beside the arena.
+const TWO_COLUMNS: u16 = 72;
+
+/// Draws the whole dashboard.
+pub(crate) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
+    let area = frame.area();
+    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        draw_too_small(frame, SMALLEST);
+        return;
+    }
+    let clients = u16::try_from(picture.report.clients.len()).unwrap_or(u16::MAX);
+    let table = 2 + clients.clamp(1, area.height / 4);
+    let [header, world, table, figures, counters, keys] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Fill(1),
+        Constraint::Length(table),
+        Constraint::Length(2),
+        Constraint::Length(1),
+        Constraint::Length(1),
+    ])
+    .areas(area);
+    draw_header(picture, header, frame);
+    draw_world(picture, world, frame);
+    draw_clients(picture, table, frame);
+    draw_figures(picture, figures, frame);
+    draw_counters(picture, counters, frame);
+    draw_keys(picture, keys, frame);
+}
+
+/// Says that the window is too small, in as many cells as there are.
+pub(crate) fn draw_too_small(frame: &mut Frame<'_>, (width, height): (u16, u16)) {
+    let text = format!("too small: make this window at least {width}×{height}");
+    let words = Paragraph::new(text)
+        .wrap(Wrap { trim: true })
+        .alignment(Alignment::Center);
+    frame.render_widget(words, frame.area());
+}
+
+fn draw_header(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    let mut words = vec![Span::styled(" tickwire ", palette::TITLE)];
+    for (protocol, address) in &picture.open {
+        words.push(Span::raw(format!("  {protocol} ")));
+        words.push(Span::styled(address, palette::LABEL));
+    }
+    frame.render_widget(Line::from(words), area);
+    let seconds = picture.time.as_secs();
+    let clock = format!("up {}:{:02} ", seconds / 60, seconds % 60);
+    // A styled line would style the whole row.
+    let clock = Line::from(Span::styled(clock, palette::LABEL));
+    frame.render_widget(clock.right_aligned(), area);
+}
+
+fn draw_world(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    if area.width < TWO_COLUMNS {
+        draw_arena(picture, area, frame);
+        return;
+    }
+    // A cell is twice as high as it is wide, so this leaves the arena a square and a margin.
+    let square = (area.height * 2 + 8).clamp(area.width / 2, area.width - 34);
+    let [arena, side] = Layout::horizontal([Constraint::Length(square), Constraint::Fill(1)])
+        .spacing(1)
+        .areas(area);
+    draw_arena(picture, arena, frame);
+    let pilots = u16::try_from(picture.view.scores.len()).unwrap_or(u16::MAX);
+    let [standings, events] = Layout::vertical([
+        Constraint::Length(pilots.saturating_add(1).clamp(2, area.height * 3 / 5)),
+        Constraint::Fill(1),
+    ])
+    .areas(side);
+    draw_standings(picture, standings, frame);
+    draw_events(picture, events, frame);
+}
+
+fn draw_arena(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    let followed = picture.follows.and_then(|owner| {
+        let scores = &picture.view.scores;
+        let name = &scores.iter().find(|score| score.owner == owner)?.name;
+        let is_ship = |seen: &&Seen| seen.kind == Kind::Ship && seen.owner == Some(owner);
+        Some((name, picture.view.seen.iter().find(is_ship)))
+    });
+    let title = match followed {
+        None => "arena".to_owned(),
+        Some((name, Some(ship))) => format!("{name} {}%", ship.health),
+        Some((name, None)) => format!("{name} is coming back"),
+    };
+    let block = panel(&title);
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    let camera = match followed {
+        Some((_, Some(ship))) => Camera::around(ship.position, picture.zoom),
+        _ => Camera::whole(inner),
+    };
+    let canvas = ArenaCanvas {
+        view: &picture.view,
+        blasts: &picture.blasts,
+        camera,
+        tints: Tints::Owners,
+    };
+    frame.render_widget(canvas, inner);
+}
+
+/// The pilots by what they achieved, each with the colour of its ship.
+fn draw_standings(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    let mut places: Vec<_> = picture.view.scores.iter().enumerate().collect();
+    places.sort_by_key(|(_, score)| (Reverse(score.kills), score.deaths));
+    let rows = places.into_iter().map(|(place, score)| {
+        let clients = &picture.report.clients;
+        let client = clients.iter().find(|client| client.name == score.name);
+        let tint = Style::new().fg(palette::player(place));
+        let mut row = Row::new([
+            Cell::new(Span::styled(format!("▲ {}", score.name), tint)),
+            Cell::new(number(score.kills)),
+            Cell::new(number(score.deaths)),
+            Cell::new(Span::styled(
+                client.map_or("bot", |client| client.protocol),
+                palette::LABEL,
+            )),
+        ]);
+        if picture.follows == Some(score.owner) {
+            row = row.style(Style::new().add_modifier(Modifier::REVERSED));
+        }
+        row
+    });
+    let table = Table::new(
+        rows,
+        [
+            Constraint::Fill(1),
+            Constraint::Length(5),
+            Constraint::Length(6),
+            Constraint::Length(10),
+        ],
+    )
+    .block(panel("pilots").title(
+        // Over their columns.
+        Line::styled("kills deaths plays by  ", palette::LABEL).right_aligned(),
+    ));
+    frame.render_widget(table, area);
+}
+
+fn draw_events(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    let block = panel("events");
+    let rows = block.inner(area);
+    frame.render_widget(block, area);
+    let newest = picture.notices.iter().rev();
+    for (row, (time, text)) in rows.rows().zip(newest) {
+        let seconds = time.as_secs();
+        let clock = format!("{:>2}:{:02} ", seconds / 60, seconds % 60);
+        let line = Line::from(vec![
+            Span::styled(clock, palette::LABEL),
+            Span::raw(text.as_str()),
+        ]);
+        frame.render_widget(line, row);
+    }
+}
+
+fn draw_clients(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    let block = panel("clients   ↓ received and ↑ sent a second");
+    if picture.report.clients.is_empty() {
+        let name = picture.open.first().map_or("PROTOCOL", |(name, _)| *name);
+        let hint = Line::from(vec![
+            Span::styled(" nobody yet: in another terminal, ", palette::LABEL),
+            Span::raw(format!("tickwire play {name}")),
+            Span::styled(" or ", palette::LABEL),
+            Span::raw(format!("tickwire bots {name}")),
+        ]);
+        frame.render_widget(Paragraph::new(hint).block(block), area);
+        return;
+    }
+    let rows = picture.report.clients.iter().map(client_row);
+    let table = Table::new(
+        rows,
+        [
+            Constraint::Fill(1),
+            Constraint::Length(10),
+            Constraint::Length(6),
+            Constraint::Length(5),
+            Constraint::Length(6),
+            Constraint::Length(5),
+            Constraint::Length(6),
+            Constraint::Length(5),
+            Constraint::Length(6),
+            Constraint::Length(7),
+        ],
+    )
+    .header(headings(
+        [
+            " name", "protocol", "rtt", "loss", "kbit ↓", "↑", "pkts ↓", "↑", "resent", "refused",
+        ],
+        2..10,
+    ))
+    .block(block);
+    frame.render_widget(table, area);
+}
+
+fn client_row(client: &Client) -> Row<'_> {
+    let loss = client.loss.map(|share| share * 100.0);
+    let or_unknown = |text: Option<String>| number(text.unwrap_or_else(|| "–".into()));
+    Row::new([
+        Cell::new(format!(" {}", client.name)),
+        Cell::new(client.protocol),
+        Cell::new(or_unknown(client.round_trip.map(short))),
+        Cell::new(or_unknown(loss.map(|loss| format!("{loss:.1}%"))))
+            .style(warning(loss.is_some_and(|loss| loss >= 5.0))),
+        Cell::new(number(format!("{:.1}", client.rates.kbits_in))),
+        Cell::new(number(format!("{:.1}", client.rates.kbits_out))),
+        Cell::new(number(format!("{:.0}", client.rates.packets_in))),
+        Cell::new(number(format!("{:.0}", client.rates.packets_out))),
+        Cell::new(number(client.resent)),
+        Cell::new(number(client.refused)).style(warning(client.refused > 0)),
+    ])
+}
+
+fn draw_figures(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    let report = &picture.report;
+    let block = panel("server");
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    let span =
+        |span: Option<_>| span.map_or_else(|| "–".into(), |span| format!("{:.2} ms", millis(span)));
+    let label = |text| Span::styled(text, palette::LABEL);
+    // Highest bar: a tenth of what a step may take.
+    let slowest = bars(picture.slowest.iter().rev().take(12).rev().copied(), 1.667);
+    let line = Line::from(vec![
+        label(" step p50 "),
+        Span::raw(span(report.step_p50)),
+        label("  p99 "),
+        Span::raw(span(report.step_p99)),
+        Span::styled(format!(" {slowest}"), Style::new().fg(palette::GREEN)),
+        Span::raw(format!("  {}", report.steps)),
+        label("/s   "),
+        Span::raw(picture.view.seen.len().to_string()),
+        label(" entities   ↓ "),
+        Span::raw(format!("{:.0}", report.total.kbits_in)),
+        label(" ↑ "),
+        Span::raw(format!("{:.0}", report.total.kbits_out)),
+        label(" kbit/s"),
+    ]);
+    frame.render_widget(line, inner);
+}
+
+fn draw_counters(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    let mut words = vec![Span::raw(" ")];
+    let doors = picture.report.doors.iter();
+    let doors = doors.map(|door| (door.protocol, &door.counters));
+    for (owner, counters) in doors.chain([("net", &picture.report.network)]) {
+        for (name, count) in counters.iter().filter(|(_, count)| *count > 0) {
+            words.push(Span::styled(format!("{owner}.{name} "), palette::LABEL));
+            words.push(Span::raw(format!("{count}  ")));
+        }
+    }
+    frame.render_widget(Line::from(words), area);
+}
+
+fn draw_keys(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    let mut keys = vec![("q", "quit"), ("Tab", "follow the next pilot")];
+    if picture.follows.is_some() {
+        keys.extend([("0", "whole arena"), ("+ -", "zoom")]);
+    }
+    frame.render_widget(key_line(&keys), area);
+}
+
+/// Keys and what they do.
+pub(crate) fn key_line(keys: &[(&'static str, &'static str)]) -> Line<'static> {
+    let mut words = vec![Span::raw(" ")];
+    for (key, does) in keys {
+        words.push(Span::styled(*key, palette::KEY));
+        words.push(Span::styled(format!(" {does}   "), palette::LABEL));
+    }
+    Line::from(words)
+}
+
+fn panel(title: &str) -> Block<'static> {
+    Block::new()
+        .borders(Borders::TOP)
+        .border_style(Style::new().fg(palette::FAINT))
+        .title(Span::styled(format!(" {title} "), palette::TITLE))
+}
+
+/// The first row of a table; the columns in `numbers` are right-aligned, as what stands below them.
+fn headings<const N: usize>(
+    names: [&'static str; N],
+    numbers: std::ops::Range<usize>,
+) -> Row<'static> {
+    let cells = names.into_iter().enumerate().map(|(column, name)| {
+        if numbers.contains(&column) {
+            Cell::new(number(name))
+        } else {
+            Cell::new(name)
+        }
+    });
+    Row::new(cells.collect::<Vec<_>>()).style(palette::LABEL)
+}
+
+/// With a decimal where it matters.
+fn short(span: Duration) -> String {
+    match millis(span) {
+        few @ ..10.0 => format!("{few:.1} ms"),
+        many => format!("{many:.0} ms"),
+    }
+}
+
+fn number(value: impl ToString) -> Line<'static> {
+    Line::from(value.to_string()).right_aligned()
+}
+
+fn warning(wanted: bool) -> Style {
+    if wanted {
+        palette::WARNING
+    } else {
+        Style::new()
+    }
+}

@@ -1,0 +1,99 @@
+use super::*;
+use crate::arena_canvas::tests::scene;
+use crate::serve::report::{Client, Door, Rates};
+use crate::snapshot;
+
+fn picture() -> Picture {
+    let client = |name: &str, loss, refused| Client {
+        name: name.into(),
+        protocol: "proto",
+        round_trip: Some(Duration::from_micros(31_400)),
+        loss,
+        rates: Rates {
+            kbits_in: 8.53,
+            kbits_out: 61.2,
+            packets_in: 30.0,
+            packets_out: 15.0,
+        },
+        resent: 12,
+        refused,
+    };
+    let mut picture = Picture {
+        open: vec![("proto", "127.0.0.1:7777".into())],
+        time: Duration::from_secs(83),
+        view: scene(),
+        ..Picture::default()
+    };
+    picture.add_notice(Duration::from_secs(80), "Ada joined".into());
+    picture.add_notice(Duration::from_secs(82), "Ada destroyed Grace".into());
+    picture.add_report(Report {
+        steps: 60,
+        step_p50: Some(Duration::from_micros(120)),
+        step_p99: Some(Duration::from_micros(480)),
+        doors: vec![Door {
+            protocol: "proto",
+            players: 2,
+            counters: vec![("stale", 3), ("violations", 0)],
+        }],
+        clients: vec![client("Ada", Some(0.012), 0), client("Linus", None, 4)],
+        network: vec![("datagrams_received", 321)],
+        ..Report::default()
+    });
+    picture
+}
+
+#[test]
+fn a_small_window_shows_everything() {
+    snapshot::check(
+        "dashboard-80x24",
+        &snapshot::text(&picture(), (80, 24), draw),
+    );
+}
+
+#[test]
+fn a_large_window_shows_more_of_it() {
+    let mut picture = picture();
+    picture.follow_next();
+    let text = snapshot::text(&picture, (120, 40), draw);
+    snapshot::check("dashboard-120x40", &text);
+}
+
+#[test]
+fn an_empty_server_tells_how_to_get_in() {
+    let mut picture = picture();
+    picture.report.clients.clear();
+    let text = snapshot::text(&picture, (80, 24), draw);
+    assert!(text.contains("tickwire play proto"), "{text}");
+}
+
+#[test]
+fn every_size_can_be_drawn_on() {
+    let picture = picture();
+    for (width, height) in [
+        (1, 1),
+        (2, 50),
+        (20, 5),
+        (49, 60),
+        (300, 3),
+        (50, 14),
+        (71, 14),
+    ] {
+        let text = snapshot::text(&picture, (width, height), draw);
+        if (width, height) == (20, 5) {
+            assert!(text.contains("too small"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_camera_goes_from_pilot_to_pilot_and_back() {
+    let mut picture = picture();
+    let followed: Vec<_> = std::iter::repeat_with(|| {
+        picture.follow_next();
+        picture.follows
+    })
+    .take(4)
+    .collect();
+    let [ada, grace] = [1, 2].map(|owner| Some(OwnerId(owner)));
+    assert_eq!(followed, [ada, grace, None, ada]);
+}

@@ -1,0 +1,170 @@
+//! `tickwire inspect`: what bytes say, field by field.
+//!
+//! The decoder of the protocol reports what it reads, so what is shown is what was decoded, also of
+//! bytes that turn out to be broken. Here they only get a source ([`source`]) and a form ([`text`],
+//! [`json`]). Sources of any size are read piece by piece.
+
+mod hex;
+mod json;
+mod source;
+mod text;
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use tickwire_demo::gateway::{Protocol, Side};
+use tickwire_session::{Addr, Instant};
+
+use crate::address;
+
+/// Show what datagrams say, field by field, broken ones too.
+///
+/// FILE holds one datagram as it was on the wire; or lines of hexadecimal digits, a datagram a line,
+/// with comments behind a `#`; or a recording of a session. Which of them is seen from its first
+/// bytes. Nothing is too large: files are read piece by piece.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Args {
+    /// The protocol that the bytes should be.
+    #[arg(value_name = "PROTOCOL", value_parser = address::protocol)]
+    protocol: &'static Protocol,
+
+    /// Who sent them; of a recording, who sent what was received.
+    #[arg(long, value_name = "SIDE")]
+    from: Sender,
+
+    /// One datagram in hexadecimal digits; spaces, colons, newlines and 0x are passed over.
+    #[arg(long, value_name = "HEX", value_parser = hex::parse, conflicts_with = "file")]
+    hex: Option<hex::Bytes>,
+
+    /// Where the datagrams are; `-` or nothing for standard input.
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    /// A JSON object a datagram, on a line of its own.
+    #[arg(long)]
+    json: bool,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  every datagram decodes
+  1  a datagram, or what should hold them, is broken; what is wrong is shown
+  2  the command line makes no sense";
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Sender {
+    Client,
+    Server,
+}
+
+impl From<Sender> for Side {
+    fn from(sender: Sender) -> Self {
+        match sender {
+            Sender::Client => Self::Client,
+            Sender::Server => Self::Server,
+        }
+    }
+}
+
+/// A datagram to be shown.
+#[derive(Clone, Copy, Debug)]
+struct Datagram<'a> {
+    bytes: &'a [u8],
+    from: Side,
+    found: Found,
+}
+
+/// Where a datagram was found.
+#[derive(Clone, Copy, Debug)]
+enum Found {
+    /// On the command line, or alone in a file.
+    Alone,
+    /// On this line, counted from 1.
+    Line(u64),
+    /// In a recording.
+    Recorded {
+        at: Instant,
+        direction: Direction,
+        peer: Addr,
+    },
+}
+
+/// Which way a recorded datagram went, as the recorded session saw it.
+#[derive(Clone, Copy, Debug)]
+enum Direction {
+    In,
+    Out,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let mut show = Show {
+        protocol: args.protocol,
+        json: args.json,
+        out: BufWriter::new(io::stdout().lock()),
+        shown: 0,
+        wrong: false,
+    };
+    let from = args.from.into();
+    let result = match &args.hex {
+        Some(hex::Bytes(bytes)) => show.datagram(Datagram {
+            bytes,
+            from,
+            found: Found::Alone,
+        }),
+        None => source::read(args.file.as_deref(), from, &mut show),
+    };
+    match result {
+        // Whoever read this has seen enough: `| head`.
+        Err(error) if is_closed_pipe(&error) => {}
+        result => result?,
+    }
+    Ok(if show.wrong {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// Where datagrams are shown.
+struct Show<'a> {
+    protocol: &'static Protocol,
+    json: bool,
+    out: BufWriter<io::StdoutLock<'a>>,
+    shown: u64,
+    wrong: bool,
+}
+
+impl Show<'_> {
+    fn datagram(&mut self, datagram: Datagram<'_>) -> anyhow::Result<()> {
+        let form = if self.json { json::show } else { text::show };
+        if !self.json && self.shown > 0 {
+            writeln!(self.out)?;
+        }
+        let decodes = form(self.protocol, datagram, &mut self.out)?;
+        // At once: the next one may still be on its way through a pipe.
+        self.out.flush()?;
+        self.shown += 1;
+        self.wrong |= !decodes;
+        Ok(())
+    }
+
+    /// Says what is wrong with the source, where people look and programs do not.
+    fn complain(&mut self, what: &str) {
+        self.wrong = true;
+        eprintln!("tickwire: {what}");
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+const fn side(side: Side) -> &'static str {
+    match side {
+        Side::Client => "client",
+        Side::Server => "server",
+    }
+}

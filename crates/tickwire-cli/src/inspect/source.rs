@@ -1,0 +1,259 @@
+//! Where datagrams come from: a file that holds one, lines of digits, or a recording.
+//!
+//! The first bytes tell which. Nothing is read as a whole: what is held at a time is one datagram,
+//! one line or one record, and each has a limit, so a file of any size needs the same memory.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, IsTerminal, Read};
+use std::path::Path;
+
+use anyhow::{Context, anyhow, bail};
+use tickwire_demo::gateway::Side;
+use tickwire_session::tap::{Input, Record, Recording};
+use tickwire_session::{Instant, Transmit};
+
+use super::{Datagram, Direction, Found, Show, hex};
+
+/// Bytes of a datagram alone in a file: no network carries more.
+const DATAGRAM_MAX: usize = 64 * 1_024;
+
+/// Bytes of a line: the largest datagram, its bytes apart, and a comment.
+const LINE_MAX: usize = 4 * DATAGRAM_MAX;
+
+/// Shows every datagram of a file, or of standard input.
+pub(super) fn read(file: Option<&Path>, from: Side, show: &mut Show<'_>) -> anyhow::Result<()> {
+    if let Some(path) = file.filter(|path| *path != Path::new("-")) {
+        let name = path.display().to_string();
+        let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
+        return Source { name, from, show }.read(file);
+    }
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        eprintln!("reading lines of hexadecimal digits, a datagram each; Ctrl-D ends");
+    }
+    let name = "standard input".to_owned();
+    Source { name, from, show }.read(stdin.lock())
+}
+
+struct Source<'a, 'b> {
+    name: String,
+    from: Side,
+    show: &'a mut Show<'b>,
+}
+
+impl Source<'_, '_> {
+    fn read(mut self, mut bytes: impl Read) -> anyhow::Result<()> {
+        let head = self.read_head(&mut bytes)?;
+        let form = Form::of(&head);
+        let mut bytes = BufReader::new(Cursor::new(head).chain(bytes));
+        match form {
+            Form::Recording => self.read_recording(&mut bytes),
+            Form::Lines => self.read_lines(&mut bytes),
+            Form::Datagram => self.read_datagram(&mut bytes),
+        }
+    }
+
+    /// Reads what comes first: as much as is there, so that lines typed by hand are shown one by one,
+    /// and enough to know a recording.
+    fn read_head(&self, bytes: &mut impl Read) -> anyhow::Result<Vec<u8>> {
+        let mut head = vec![0; HEAD];
+        let mut length = 0;
+        loop {
+            let read = bytes.read(&mut head[length..]);
+            let read = read.with_context(|| self.unreadable())?;
+            length += read;
+            let may_be_recording =
+                length < Recording::MAGIC.len() && Recording::MAGIC.starts_with(&head[..length]);
+            if read == 0 || !may_be_recording {
+                head.truncate(length);
+                return Ok(head);
+            }
+        }
+    }
+
+    fn read_datagram(&mut self, bytes: &mut impl Read) -> anyhow::Result<()> {
+        let mut datagram = Vec::new();
+        self.take(bytes, DATAGRAM_MAX + 1, &mut datagram)?;
+        if datagram.len() > DATAGRAM_MAX {
+            bail!(
+                "{} is no datagram, which has at most {DATAGRAM_MAX} bytes; \
+                 nor lines of hexadecimal digits, nor a recording",
+                self.name
+            );
+        }
+        self.show.datagram(Datagram {
+            bytes: &datagram,
+            from: self.from,
+            found: Found::Alone,
+        })
+    }
+
+    fn read_lines(&mut self, bytes: &mut impl BufRead) -> anyhow::Result<()> {
+        let mut line = Vec::new();
+        for number in 1.. {
+            line.clear();
+            let limited = &mut bytes.by_ref().take(LINE_MAX as u64);
+            let read = limited.read_until(b'\n', &mut line);
+            if read.with_context(|| self.unreadable())? == 0 {
+                break;
+            }
+            if line.len() == LINE_MAX && !line.ends_with(b"\n") {
+                bail!("{}, line {number}: longer than {LINE_MAX} bytes", self.name);
+            }
+            self.read_line(number, &line)?;
+        }
+        if self.show.shown == 0 && !self.show.wrong {
+            bail!("{} holds no datagram", self.name);
+        }
+        Ok(())
+    }
+
+    fn read_line(&mut self, number: u64, line: &[u8]) -> anyhow::Result<()> {
+        let line = String::from_utf8_lossy(line);
+        let digits = line.split('#').next().unwrap_or_default();
+        if digits.trim().is_empty() {
+            return Ok(());
+        }
+        match hex::parse(digits) {
+            Ok(hex::Bytes(bytes)) => self.show.datagram(Datagram {
+                bytes: &bytes,
+                from: self.from,
+                found: Found::Line(number),
+            }),
+            // The other lines may be fine.
+            Err(error) => {
+                let what = format!("{}, line {number}: {error}", self.name);
+                self.show.complain(&what);
+                Ok(())
+            }
+        }
+    }
+
+    fn read_recording(&mut self, bytes: &mut impl Read) -> anyhow::Result<()> {
+        let mut record = Vec::new();
+        let mut at = Recording::MAGIC.len() as u64;
+        self.take(bytes, Recording::MAGIC.len(), &mut record)?;
+        loop {
+            let place = |what: &str| format!("{}, record at byte {at}: {what}", self.name);
+            self.take(bytes, 4, &mut record)?;
+            let Some(length) = record.first_chunk() else {
+                if !record.is_empty() {
+                    let what = place(CUT);
+                    self.show.complain(&what);
+                }
+                return Ok(());
+            };
+            let length = u32::from_le_bytes(*length) as usize;
+            if length > Recording::RECORD_MAX {
+                bail!(place(&format!(
+                    "it claims {length} bytes, at most {} are possible; the recording is damaged",
+                    Recording::RECORD_MAX
+                )));
+            }
+            self.take(bytes, length, &mut record)?;
+            if record.len() < length {
+                let what = place(CUT);
+                self.show.complain(&what);
+                return Ok(());
+            }
+            // Behind a broken record nothing can be trusted.
+            let (now, found) =
+                Record::decode(&record).map_err(|error| anyhow!(place(&error.to_string())))?;
+            self.show_record(now, found)?;
+            at += 4 + length as u64;
+        }
+    }
+
+    /// Shows a record that is a datagram; the rest has nothing to decode.
+    fn show_record(&mut self, at: Instant, record: Record<'_>) -> anyhow::Result<()> {
+        let (bytes, peer, direction) = match record {
+            Record::Input(Input::Datagram { from, bytes }) => (bytes, from, Direction::In),
+            Record::Output(Transmit::Datagram { to }, bytes) => (bytes, to, Direction::Out),
+            _ => return Ok(()),
+        };
+        let from = match (direction, self.from) {
+            (Direction::In, side) => side,
+            (Direction::Out, Side::Client) => Side::Server,
+            (Direction::Out, Side::Server) => Side::Client,
+        };
+        let found = Found::Recorded {
+            at,
+            direction,
+            peer,
+        };
+        self.show.datagram(Datagram { bytes, from, found })
+    }
+
+    /// Reads `length` bytes, or as many as there are, in place of what `into` held.
+    fn take(&self, bytes: &mut impl Read, length: usize, into: &mut Vec<u8>) -> anyhow::Result<()> {
+        into.clear();
+        let read = bytes.take(length as u64).read_to_end(into);
+        read.map(drop).with_context(|| self.unreadable())
+    }
+
+    fn unreadable(&self) -> String {
+        format!("cannot read {}", self.name)
+    }
+}
+
+/// What a recording looks like whose writer was stopped.
+const CUT: &str = "the recording ends inside it";
+
+/// Bytes by which a form is told from another.
+const HEAD: usize = 4_096;
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Form {
+    Recording,
+    Lines,
+    Datagram,
+}
+
+impl Form {
+    fn of(head: &[u8]) -> Self {
+        if head.starts_with(Recording::MAGIC) {
+            return Self::Recording;
+        }
+        let text = match std::str::from_utf8(head) {
+            Ok(text) => text,
+            // A character may be cut at the end.
+            Err(error) if error.error_len().is_none() && head.len() > error.valid_up_to() => {
+                std::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or_default()
+            }
+            Err(_) => return Self::Datagram,
+        };
+        let is_control = |c: char| c.is_control() && !matches!(c, '\t' | '\r' | '\n');
+        if text.contains(is_control) {
+            Self::Datagram
+        } else {
+            Self::Lines
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(head: &[u8], form: Form) {
+        assert_eq!(Form::of(head), form, "{head:?}");
+    }
+
+    #[test]
+    fn the_first_bytes_tell_the_form() {
+        check(b"tickrec\x01\0\0", Form::Recording);
+        check(b"tickrec\x02\0\0", Form::Datagram);
+        check(b"f27087c5\r\n# caf\xc3\xa9\n", Form::Lines);
+        check(b"", Form::Lines);
+        check(&[0xf2, 0x70, 0x87, 0xc5], Form::Datagram);
+        check(b"ab\0cd", Form::Datagram);
+    }
+
+    #[test]
+    fn a_character_cut_by_the_end_of_the_head_is_still_text() {
+        check(b"# caf\xc3", Form::Lines);
+        check(b"# caf\xc3 ", Form::Datagram);
+    }
+}

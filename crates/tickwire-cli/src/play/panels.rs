@@ -1,0 +1,317 @@
+//! How a player's screen looks: pure functions from a picture to cells.
+
+use std::time::Duration;
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Alignment, Constraint, Layout, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Cell, Clear, Paragraph, Row, Table};
+use tickwire_demo::{Heading, Kind, Loadout, Weapon};
+
+use super::helm::Aim;
+use super::{Picture, Stage};
+use crate::arena_canvas::{ArenaCanvas, Tints, arrow};
+use crate::dashboard::{draw_too_small, key_line};
+use crate::palette;
+
+/// Below this there is nothing to fly in.
+const SMALLEST: (u16, u16) = (40, 12);
+
+/// How long a notice is shown.
+const NOTICE_SHOWN: Duration = Duration::from_secs(8);
+
+/// Notices shown at a time.
+const NOTICES: usize = 5;
+
+/// Silence that a player should know of.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// Where things are on a screen of this size.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places {
+    header: Rect,
+    pub(super) arena: Rect,
+    hull: Rect,
+    net: Rect,
+    keys: Rect,
+}
+
+pub(super) fn places(area: Rect) -> Places {
+    let [header, arena, hull, net, keys] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Fill(1),
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Length(1),
+    ])
+    .areas(area);
+    Places {
+        header,
+        arena,
+        hull,
+        net,
+        keys,
+    }
+}
+
+/// Draws the whole screen.
+pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
+    let area = frame.area();
+    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        draw_too_small(frame, SMALLEST);
+        return;
+    }
+    let places = places(area);
+    draw_header(picture, places.header, frame);
+    match picture.stage {
+        Stage::Connecting => draw_connecting(picture, places.arena, frame),
+        Stage::Playing => {
+            draw_arena(picture, places.arena, frame);
+            draw_hull(picture, places.hull, frame);
+            frame.render_widget(picture.net.line(), places.net);
+        }
+    }
+    draw_last_line(picture, places.keys, frame);
+}
+
+fn draw_header(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    let words = Line::from(vec![
+        Span::styled(" tickwire ", palette::TITLE),
+        Span::styled(format!("  {} ", picture.server), palette::LABEL),
+    ]);
+    frame.render_widget(words, area);
+    let own = Line::from(vec![
+        Span::styled(
+            picture.name.clone(),
+            Style::new()
+                .fg(palette::SKY_BLUE)
+                .add_modifier(Modifier::BOLD),
+        ),
+        Span::raw(picture.own_score().map_or(String::new(), |score| {
+            format!("  kills {}  deaths {}", score.kills, score.deaths)
+        })),
+        Span::raw(" "),
+    ]);
+    frame.render_widget(own.right_aligned(), area);
+}
+
+fn draw_connecting(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    let text = format!("connecting… ({} s)", picture.time.as_secs());
+    let middle = Rect {
+        y: area.y + area.height / 2,
+        height: 1,
+        ..area
+    };
+    frame.render_widget(Paragraph::new(text).alignment(Alignment::Center), middle);
+}
+
+fn draw_arena(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    let canvas = ArenaCanvas {
+        view: &picture.view,
+        blasts: &picture.blasts,
+        camera: picture.camera,
+        tints: Tints::Sides,
+    };
+    frame.render_widget(canvas, area);
+    set_hints(picture, area, frame.buffer_mut());
+    set_sight(picture, area, frame.buffer_mut());
+    draw_notices(picture, area, frame);
+    draw_news(picture, area, frame);
+    if picture.shows_scores {
+        draw_scores(picture, area, frame);
+    }
+}
+
+/// Arrows at the border, towards enemies that are further away.
+fn set_hints(picture: &Picture, area: Rect, buf: &mut Buffer) {
+    let ships = picture.view.seen.iter();
+    for enemy in ships.filter(|seen| seen.kind == Kind::Ship && !seen.own) {
+        let way = Heading::of(enemy.position - picture.camera.centre);
+        if let (Some(way), Some(at)) = (way, picture.camera.border(area, enemy.position)) {
+            buf[at].set_char(arrow(way)).set_fg(palette::VERMILLION);
+        }
+    }
+}
+
+/// What the weapons point at.
+fn set_sight(picture: &Picture, area: Rect, buf: &mut Buffer) {
+    let (Aim::Enemy(place) | Aim::Mouse(place)) = picture.aim else {
+        return;
+    };
+    if let Some(at) = picture.camera.cell(area, place) {
+        buf[at].set_char('┼').set_fg(palette::YELLOW);
+    }
+}
+
+/// The latest of what happened and was said, above the lower border.
+fn draw_notices(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    let writes = picture.line.is_some();
+    let fresh = |time: &Duration| picture.time.saturating_sub(*time) < NOTICE_SHOWN;
+    let notices = picture.notices.iter().rev();
+    let shown = notices
+        .filter(|(time, _)| writes || fresh(time))
+        .take(NOTICES);
+    for (row, (_, text)) in area.rows().rev().zip(shown) {
+        frame.render_widget(Line::raw(format!(" {text} ")), row);
+    }
+}
+
+/// What the player must know: the ship is gone, or the server is.
+fn draw_news(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    let silence = picture.net.age();
+    let (text, style) = if silence >= SILENCE {
+        let seconds = silence.as_secs();
+        let text = format!(" nothing from the server for {seconds} s ");
+        (text, palette::WARNING)
+    } else if picture.view.own_ship.is_none() {
+        (
+            " your ship is gone: the next one comes in a moment ".into(),
+            palette::KEY,
+        )
+    } else {
+        return;
+    };
+    let row = Rect {
+        y: area.y + area.height / 3,
+        height: 1,
+        ..area
+    };
+    frame.render_widget(Line::from(Span::styled(text, style)).centered(), row);
+}
+
+fn draw_scores(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    let scores = &picture.view.scores;
+    let height = u16::try_from(scores.len())
+        .unwrap_or(u16::MAX)
+        .saturating_add(3);
+    let [_, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Max(44)]).areas(area);
+    let [panel, _] = Layout::vertical([Constraint::Max(height), Constraint::Fill(1)]).areas(right);
+    let right_aligned = |text: String| Line::from(text).right_aligned();
+    let rows = scores.iter().map(|score| {
+        let own = picture
+            .own_score()
+            .is_some_and(|own| own.owner == score.owner);
+        let ping = score
+            .ping
+            .map_or_else(|| "–".into(), |ping| format!("{} ms", ping.as_millis()));
+        let row = Row::new([
+            Cell::new(clean(&score.name)),
+            Cell::new(right_aligned(score.kills.to_string())),
+            Cell::new(right_aligned(score.deaths.to_string())),
+            Cell::new(right_aligned(ping)),
+        ]);
+        let tint = if own {
+            palette::SKY_BLUE
+        } else {
+            palette::VERMILLION
+        };
+        row.style(Style::new().fg(tint))
+    });
+    let header = ["name", "kills", "deaths", "ping"].map(|name| match name {
+        "name" => Line::from(name),
+        _ => right_aligned(name.into()),
+    });
+    let table = Table::new(
+        rows,
+        [
+            Constraint::Fill(1),
+            Constraint::Length(5),
+            Constraint::Length(6),
+            Constraint::Length(7),
+        ],
+    )
+    .header(Row::new(header).style(palette::LABEL))
+    .block(
+        Block::bordered()
+            .border_type(BorderType::Rounded)
+            .border_style(Style::new().fg(palette::FAINT))
+            .title(Span::styled(" scores ", palette::TITLE)),
+    );
+    frame.render_widget(Clear, panel);
+    frame.render_widget(table, panel);
+}
+
+/// What is left of the ship, and what it carries.
+fn draw_hull(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    let health = picture.view.own_ship().map_or(0, |ship| ship.health);
+    let full = usize::from(health.min(100)).div_ceil(10);
+    let tint = match health {
+        ..=25 => palette::VERMILLION,
+        26..=60 => palette::ORANGE,
+        _ => palette::GREEN,
+    };
+    let mut words = vec![
+        Span::styled(" hull ", palette::LABEL),
+        Span::styled("█".repeat(full), Style::new().fg(tint)),
+        Span::styled("░".repeat(10 - full), Style::new().fg(palette::FAINT)),
+        Span::raw(format!(" {health:>3}%   ")),
+    ];
+    let weapons = Loadout::STANDARD.0.into_iter().zip(picture.fires);
+    for (slot, (weapon, fires)) in weapons.enumerate() {
+        let key = ["Space", "2", "3", "4"][slot];
+        let name = weapon.map_or("", weapon_name);
+        let style = if fires {
+            Style::new()
+                .fg(palette::YELLOW)
+                .add_modifier(Modifier::REVERSED)
+        } else {
+            palette::LABEL
+        };
+        words.push(Span::styled(key, palette::KEY));
+        words.push(Span::styled(format!(" {name}"), style));
+        words.push(Span::raw("  "));
+    }
+    let aim = match picture.aim {
+        Aim::Ahead => "aim ahead",
+        Aim::Enemy(_) => "aim enemy",
+        Aim::Mouse(_) => "aim mouse",
+    };
+    words.push(Span::styled(aim, palette::LABEL));
+    frame.render_widget(Line::from(words), area);
+}
+
+/// The keys, or the line that is being written.
+fn draw_last_line(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    let Some(text) = &picture.line else {
+        let keys: &[_] = match picture.stage {
+            Stage::Connecting => &[("q", "give up")],
+            Stage::Playing => &[
+                ("WASD", "fly"),
+                ("Z C", "strafe"),
+                ("Enter", "chat"),
+                ("Tab", "scores"),
+                ("+ -", "zoom"),
+                ("q", "leave"),
+            ],
+        };
+        frame.render_widget(key_line(keys), area);
+        return;
+    };
+    // The end of what is written is what one wants to see.
+    let room = usize::from(area.width).saturating_sub(28);
+    let skipped = text.chars().count().saturating_sub(room);
+    let tail: String = text.chars().skip(skipped).collect();
+    let line = Line::from(vec![
+        Span::styled(" say ", palette::KEY),
+        Span::raw(tail),
+        Span::styled("█", Style::new().fg(palette::YELLOW)),
+        Span::styled("  Enter sends, Esc drops", palette::LABEL),
+    ]);
+    frame.render_widget(line, area);
+}
+
+const fn weapon_name(weapon: Weapon) -> &'static str {
+    match weapon {
+        Weapon::Gun => "gun",
+        Weapon::Phaser => "phaser",
+        Weapon::Rocket => "rocket",
+        Weapon::Shockwave => "shockwave",
+    }
+}
+
+/// Names come from peers, and this goes to a terminal.
+fn clean(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
+}

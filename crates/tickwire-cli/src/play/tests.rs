@@ -1,0 +1,72 @@
+use super::*;
+use crate::arena_canvas::tests::scene;
+use crate::snapshot;
+use tickwire_demo::OwnerId;
+
+fn picture() -> Picture {
+    let mut view = scene();
+    view.set_viewer(Some(OwnerId(1)));
+    let own = view.own_ship().unwrap().position;
+    Picture {
+        server: "proto 127.0.0.1:7777".into(),
+        name: "Ada".into(),
+        time: Duration::from_secs(9),
+        stage: Stage::Playing,
+        aim: Aim::Enemy(own + Vec2::new(300.0, 200.0)),
+        camera: Camera::around(own, Zoom::default()),
+        view,
+        blasts: Vec::new(),
+        fires: [true, false, false, false],
+        net: NetGraph::default(),
+        notices: VecDeque::from([
+            (Duration::ZERO, "too old to be shown".into()),
+            (Duration::from_secs(5), "<Grace> hello".into()),
+        ]),
+        shows_scores: false,
+        line: None,
+    }
+}
+
+#[test]
+fn a_small_window_is_enough_to_play() {
+    let text = snapshot::text(&picture(), (80, 24), panels::draw);
+    snapshot::check("play-80x24", &text);
+}
+
+#[test]
+fn scores_and_a_line_go_over_the_arena() {
+    let mut picture = picture();
+    picture.shows_scores = true;
+    picture.line = Some("good fight".into());
+    let text = snapshot::text(&picture, (120, 40), panels::draw);
+    snapshot::check("play-120x40", &text);
+}
+
+#[test]
+fn a_long_line_shows_its_end() {
+    let mut picture = picture();
+    picture.line = Some("x".repeat(150) + "the end");
+    let text = snapshot::text(&picture, (60, 20), panels::draw);
+    assert!(text.contains("the end█"), "{text}");
+}
+
+#[test]
+fn the_wait_for_a_server_is_shown() {
+    let mut picture = picture();
+    picture.stage = Stage::Connecting;
+    let text = snapshot::text(&picture, (80, 24), panels::draw);
+    assert!(text.contains("connecting… (9 s)"), "{text}");
+    assert!(text.contains("q give up"), "{text}");
+}
+
+#[test]
+fn every_size_can_be_drawn_on() {
+    let mut picture = picture();
+    picture.shows_scores = true;
+    for (width, height) in [(1, 1), (2, 50), (20, 5), (39, 60), (300, 3), (40, 12)] {
+        let text = snapshot::text(&picture, (width, height), panels::draw);
+        if (width, height) == (20, 5) {
+            assert!(text.contains("too small"), "{text}");
+        }
+    }
+}

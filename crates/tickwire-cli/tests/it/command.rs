@@ -1,0 +1,116 @@
+//! Running the command as a person would: as a process, read line by line.
+//!
+//! Whatever is waited for has a deadline, and whatever was started ends with its owner.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// Longest wait for anything: only a broken command takes so long, also on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A command that is running.
+pub(crate) struct Running {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+/// What a command that ended said.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Runs `tickwire` to its end.
+pub(crate) fn run(arguments: &[&str]) -> Done {
+    let output = tickwire(arguments).output().expect("the command starts");
+    Done {
+        code: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into(),
+        stderr: String::from_utf8_lossy(&output.stderr).into(),
+    }
+}
+
+/// Starts `tickwire` and leaves it running.
+pub(crate) fn start(arguments: &[&str]) -> Running {
+    let mut child = tickwire(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .expect("the command starts");
+    let stdout = child.stdout.take().expect("stdout is piped");
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    Running { child, lines }
+}
+
+/// Starts a server of the protocol on a free port; returns it when it is ready.
+pub(crate) fn serve(protocol: &str, options: &[&str]) -> (Running, SocketAddr) {
+    let mut arguments = vec!["serve", protocol, "--listen", "127.0.0.1:0"];
+    arguments.extend(options);
+    let server = start(&arguments);
+    let ready = server.line_with("ready");
+    let addr = ready.split([' ', '"']).find_map(|word| word.parse().ok());
+    (
+        server,
+        addr.unwrap_or_else(|| panic!("no address in {ready:?}")),
+    )
+}
+
+fn tickwire(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tickwire"));
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+impl Running {
+    /// The next line that contains `text`.
+    #[track_caller]
+    pub(crate) fn line_with(&self, text: &str) -> String {
+        loop {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(line) if line.contains(text) => return line,
+                Ok(_) => {}
+                Err(error) => panic!("no line with {text:?}: {error}"),
+            }
+        }
+    }
+
+    /// Asks the process to end, as a service manager does.
+    pub(crate) fn terminate(&self) {
+        let kill = format!("kill -TERM {}", self.child.id());
+        let status = Command::new("sh")
+            .args(["-c", &kill])
+            .status()
+            .expect("sh is there");
+        assert!(status.success());
+    }
+
+    /// Waits for the end; what it said last, and its exit code.
+    pub(crate) fn wait(mut self) -> Done {
+        let status = self.child.wait().expect("the child can be waited for");
+        let stdout = self.lines.iter().map(|line| line + "\n").collect();
+        Done {
+            code: status.code(),
+            stdout,
+            stderr: String::new(),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}

@@ -1,0 +1,7 @@
+//! The command from outside.
+
+mod command;
+mod inspect;
+mod lossy;
+mod serving;
+mod terminal;

@@ -1,0 +1,173 @@
+//! Server and bots as separate processes, on real sockets.
+
+use std::net::UdpSocket;
+
+use serde_json::Value;
+use tickwire_sim::Chance;
+
+use crate::command::{Done, run, serve, start};
+use crate::lossy::LossyProxy;
+
+fn bots(addr: &str, count: &str, seconds: &str) -> (Done, Value) {
+    let arguments = [
+        "bots",
+        "lwar",
+        "--connect",
+        addr,
+        "--count",
+        count,
+        "--seconds",
+        seconds,
+        "--json",
+    ];
+    let done = run(&arguments);
+    let report = serde_json::from_str(&done.stdout).unwrap_or_else(|e| panic!("{e}: {done:?}"));
+    (done, report)
+}
+
+#[test]
+fn seven_bots_play_ten_seconds_and_none_is_lost() {
+    let (_server, addr) = serve("lwar", &["--bots", "3"]);
+    let (done, report) = bots(&addr.to_string(), "7", "10");
+    assert_eq!(done.code, Some(0), "{report}");
+    assert_eq!(
+        (report["connected"].as_u64(), report["removed"].as_u64()),
+        (Some(7), Some(0))
+    );
+    // Fifteen packets a second for ten seconds, less the time to get in.
+    assert!(report["packets_in"].as_u64() > Some(7 * 100), "{report}");
+    assert!(report["round_trip_ms"]["p99"].is_number(), "{report}");
+}
+
+#[test]
+fn twenty_percent_loss_loses_nobody() {
+    let (_server, addr) = serve("lwar", &["--bots", "3"]);
+    let proxy = LossyProxy::new(addr, Chance::percent(20), 1);
+    let (done, report) = bots(&proxy.addr.to_string(), "7", "10");
+    assert_eq!(done.code, Some(0), "{report}");
+    assert_eq!(report["connected"].as_u64(), Some(7), "{report}");
+}
+
+#[test]
+fn the_eighth_is_refused_and_that_is_a_failure() {
+    let (_server, addr) = serve("lwar", &[]);
+    let (done, report) = bots(&addr.to_string(), "8", "2");
+    assert_eq!(done.code, Some(1));
+    assert_eq!(
+        (report["connected"].as_u64(), report["refused"].as_u64()),
+        (Some(7), Some(1))
+    );
+}
+
+#[test]
+fn nobody_there_is_said_and_a_failure() {
+    // Bound and closed again, so that nobody listens there.
+    let addr = UdpSocket::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let (done, report) = bots(&addr.to_string(), "2", "1");
+    assert_eq!(done.code, Some(1));
+    assert_eq!(report["connected"].as_u64(), Some(0), "{report}");
+}
+
+#[test]
+fn a_taken_port_is_said_with_what_to_do() {
+    let (_server, addr) = serve("lwar", &[]);
+    let done = run(&["serve", "lwar", "--listen", &addr.to_string()]);
+    assert_eq!(done.code, Some(1));
+    assert!(done.stderr.contains("already in use"), "{done:?}");
+    assert!(done.stderr.contains("another port"), "{done:?}");
+    assert!(!done.stdout.contains("ready"), "{done:?}");
+}
+
+#[test]
+fn sigterm_tells_every_player_and_ends_with_success() {
+    let (server, addr) = serve("lwar", &["--bots", "1"]);
+    let players = start(&[
+        "bots",
+        "lwar",
+        "--connect",
+        &addr.to_string(),
+        "--count",
+        "5",
+        "--seconds",
+        "600",
+        "--json",
+    ]);
+    for number in 1..=5 {
+        server.line_with(&format!("bot-{number} joined"));
+    }
+    server.terminate();
+    assert_eq!(server.wait().code, Some(0));
+    // They were told, or they would go on for the 15 seconds after which silence counts.
+    let done = players.wait();
+    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(
+        (done.code, report["removed"].as_u64()),
+        (Some(1), Some(5)),
+        "{report}"
+    );
+    assert_eq!(report["timed_out"].as_u64(), Some(0), "{report}");
+}
+
+#[test]
+fn a_server_with_a_time_ends_by_itself() {
+    let done = run(&[
+        "serve",
+        "lwar",
+        "--listen",
+        "127.0.0.1:0",
+        "--bots",
+        "2",
+        "--seconds",
+        "2",
+    ]);
+    assert_eq!(done.code, Some(0));
+    let mut lines = done.stdout.lines();
+    assert!(
+        lines
+            .next()
+            .is_some_and(|line| line.starts_with("ready lwar 127.0.0.1:")),
+        "{done:?}"
+    );
+    assert!(lines.any(|line| line.contains("steps")), "{done:?}");
+}
+
+#[test]
+fn what_was_refused_is_counted_by_name() {
+    let (server, addr) = serve("lwar", &["--json"]);
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.send_to(b"not lwar at all", addr).unwrap();
+    socket
+        .send_to(&[0xf2, 0x70, 0x87, 0xc5, 0, 0, 0], addr)
+        .unwrap();
+    // A header, and a message id that does not exist.
+    socket
+        .send_to(&[0xf2, 0x70, 0x87, 0xc5, 0, 0, 0, 0, 0, 0, 0, 0, 200], addr)
+        .unwrap();
+    loop {
+        let line = server.line_with("counters");
+        let line: Value = serde_json::from_str(&line).unwrap();
+        let counters = &line["protocols"]["lwar"]["counters"];
+        let count = |name: &str| counters[name].as_u64();
+        if count("unknown_message") == Some(1) {
+            assert_eq!(count("wrong_app_id"), Some(1), "{counters}");
+            assert_eq!(count("short_header"), Some(1), "{counters}");
+            return;
+        }
+    }
+}
+
+#[test]
+fn nonsense_on_the_command_line_ends_with_two() {
+    for arguments in [
+        &["serve", "quake"][..],
+        &["bots", "lwar", "--count", "0"],
+        &["dance"],
+    ] {
+        let done = run(arguments);
+        assert_eq!(done.code, Some(2), "{arguments:?}: {done:?}");
+    }
+    assert!(run(&["serve", "quake"]).stderr.contains("there is lwar"));
+}

@@ -1,0 +1,160 @@
+//! Asking for a place.
+
+use tickwire_dialects::lwar::message::{Framed, Reliable, Unreliable};
+use tickwire_dialects::lwar::{
+    Client, ClientConfig, ClientEvent, EndReason, Header, Kind, Phase, PlayerId, SayError,
+};
+use tickwire_session::{Ended, Instant, Path, Session};
+
+use super::super::script::{BOB, ClientScript, Packet, SERVER, ms};
+use super::super::words::{
+    GUNS, add, body, chat, connect, datagram, entity, join, player, reliable, update,
+};
+
+#[test]
+fn connect_is_said_at_once_with_number_one() {
+    let mut c = ClientScript::new();
+    let packet = c.expects(&[connect("ann")]);
+    let (ack, timestamp) = (0, 0);
+    assert_eq!(packet.header, Header { ack, timestamp });
+    assert_eq!((packet.first, packet.unreliable.len()), (Some(1), 0));
+    c.expects_nothing();
+}
+
+#[test]
+fn connect_is_repeated_five_times_a_second() {
+    let mut c = ClientScript::new();
+    let packets = c.packets_during(ms(1_000));
+    assert_eq!(packets.len(), 5);
+    for packet in packets {
+        assert_eq!(
+            (packet.first, &packet.reliable[..]),
+            (Some(1), &[connect("ann")][..])
+        );
+    }
+}
+
+#[test]
+fn a_long_name_is_cut_at_a_character() {
+    let config = ClientConfig {
+        server: SERVER,
+        name: "thirty-one bytes, then one more é".into(),
+    };
+    let mut client = Client::new(Instant::ZERO, config);
+    let mut out = Vec::new();
+    client.poll_transmit(Instant::ZERO, &mut out).unwrap();
+    let name = "thirty-one bytes, then one more ";
+    assert_eq!(Packet::decode(out).reliable, [connect(name)]);
+}
+
+#[test]
+fn join_is_acknowledged_at_once() {
+    let mut c = ClientScript::new();
+    c.forget();
+    c.ack = 1;
+    c.tell(&[join(player(1), "ann")]);
+    let packet = c.expects(&[]);
+    assert!(packet.is_bare());
+    assert_eq!(packet.header.ack, 1);
+    assert_eq!(c.client.phase(), Phase::Syncing);
+    assert_eq!(c.client.player(), Some(player(1)));
+    let player = player(1);
+    assert_eq!(c.events(), [ClientEvent::Connected { player }]);
+}
+
+#[test]
+fn everything_may_come_in_one_packet() {
+    let mut c = ClientScript::new();
+    c.ack = 1;
+    let planet = entity(0);
+    c.tell_messages(
+        852,
+        &[
+            reliable(1, join(player(1), "ann")),
+            reliable(2, join(PlayerId::SERVER, "server")),
+            reliable(3, add(planet, PlayerId::SERVER, Kind::PLANET)),
+            reliable(4, Reliable::Synced),
+            Framed::Unreliable(update(&[body(planet, 500)])),
+        ],
+    );
+    assert_eq!(c.client.phase(), Phase::Settling);
+    c.advance(ms(70));
+    assert_eq!(c.client.phase(), Phase::Playing);
+    assert_eq!(c.client.entities().count(), 1);
+}
+
+#[test]
+fn full_ends_it() {
+    let mut c = ClientScript::new();
+    c.ack = 1;
+    c.show(0, &[Unreliable::Full]);
+    assert_eq!(c.client.phase(), Phase::Ended(EndReason::Full));
+    assert_eq!(c.events(), [ClientEvent::Ended(EndReason::Full)]);
+    assert_eq!(c.packets_during(ms(2_000)), []);
+}
+
+#[test]
+fn somebody_elses_full_does_not() {
+    let mut c = ClientScript::new();
+    let (ack, timestamp) = (1, 0);
+    let full = Framed::Unreliable(Unreliable::Full);
+    c.tell_bytes(BOB, &datagram(Header { ack, timestamp }, &[full]));
+    assert_eq!(c.client.phase(), Phase::Connecting);
+    assert_eq!(c.counters().stranger, 1);
+}
+
+#[test]
+fn fifteen_seconds_without_an_answer_end_it() {
+    let mut c = ClientScript::new();
+    c.advance(ms(14_999));
+    assert_eq!(c.client.phase(), Phase::Connecting);
+    c.advance(ms(1));
+    assert_eq!(c.client.phase(), Phase::Ended(EndReason::Unreachable));
+}
+
+#[test]
+fn packets_that_do_not_answer_do_not_prolong_it() {
+    let mut c = ClientScript::new();
+    c.live(ms(14_900));
+    assert_eq!(c.client.phase(), Phase::Connecting);
+    c.live(ms(100));
+    assert_eq!(c.client.phase(), Phase::Ended(EndReason::Unreachable));
+}
+
+#[test]
+fn a_refused_port_ends_it() {
+    let mut c = ClientScript::new();
+    c.player(|now, client| {
+        client.handle_closed(now, Path::Datagrams(BOB), Ended::Refused);
+        assert_eq!(client.phase(), Phase::Connecting);
+        client.handle_closed(now, Path::Datagrams(SERVER), Ended::Refused);
+    });
+    assert_eq!(c.client.phase(), Phase::Ended(EndReason::Unreachable));
+}
+
+#[test]
+fn only_a_join_begins_a_session() {
+    let mut c = ClientScript::new();
+    c.tell(&[chat(PlayerId::SERVER, "who are you?")]);
+    assert_eq!(c.client.phase(), Phase::Connecting);
+    assert_eq!(c.counters().violations, 1);
+    assert_eq!(c.events(), []);
+}
+
+#[test]
+fn nothing_can_be_said_yet() {
+    let mut c = ClientScript::new();
+    let not_yet = Err(SayError::NotConnected);
+    assert_eq!(c.player(|_, client| client.chat("hello")), not_yet);
+    assert_eq!(c.player(|_, client| client.rename("anna")), not_yet);
+    assert_eq!(c.player(|_, client| client.select(GUNS)), not_yet);
+}
+
+#[test]
+fn going_away_now_is_done_at_once() {
+    let mut c = ClientScript::new();
+    c.forget();
+    c.player(|now, client| client.disconnect(now));
+    assert_eq!(c.client.phase(), Phase::Ended(EndReason::Disconnected));
+    assert_eq!(c.packets_during(ms(1_000)), []);
+}

@@ -1,0 +1,34 @@
+//! Conversations with one side of lwar: the script speaks for the other, in raw messages, and owns
+//! the clock.
+//!
+//! [`ServerScript`] holds a server and speaks for any number of clients; [`ClientScript`] holds a
+//! client and speaks for its server. Both obey the drain rule after every word, and both hold every
+//! datagram that is sent to what all of them must keep: see [`Packet::decode`].
+
+mod client;
+mod packet;
+mod server;
+
+pub(crate) use client::{ClientScript, SERVER};
+pub(crate) use packet::Packet;
+pub(crate) use server::ServerScript;
+
+use std::time::Duration;
+
+use tickwire_session::{Addr, Host};
+
+/// The address of peer `number`.
+pub(crate) const fn link(number: u64) -> Addr {
+    Addr {
+        host: Host::Link(number),
+        port: 0,
+    }
+}
+
+pub(crate) const ANN: Addr = link(1);
+pub(crate) const BOB: Addr = link(2);
+pub(crate) const CID: Addr = link(3);
+
+pub(crate) const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}

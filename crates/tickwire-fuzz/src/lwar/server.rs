@@ -1,0 +1,213 @@
+//! The server against a dozen addresses and a game that does as it likes.
+
+use tickwire_dialects::lwar::limits::{ENTITIES_MAX, EVENTS_WAITING, PACKET_MAX, PLAYERS_MAX};
+use tickwire_dialects::lwar::{EntityId, Kind, PlayerId, Server, ServerConfig, ServerEvent, Shape};
+use tickwire_session::{Instant, Session, Transmit};
+
+use super::remote::{Remote, STORM, STORMS_MAX, collision, entity_id};
+use crate::driven::{Bounds, Driven, PEERS, Seen, peer};
+use crate::script::Script;
+
+/// Plays a script of clients, strangers, time and a game.
+///
+/// # Panics
+/// If the server breaks the contract of a session, sends what cannot be read, keeps more than it
+/// may, or sends an address that may be invented more than twice what came from it.
+pub fn lwar_server_session(bytes: &[u8]) {
+    let mut script = Script::new(bytes);
+    let config = ServerConfig {
+        players: script.u8() % 9,
+        ..ServerConfig::default()
+    };
+    // Not at zero: a clock that began long ago is the usual case.
+    let now = Instant::from_micros(u64::from(script.u8()) << 32);
+    let mut run = Run {
+        driven: Driven::new(Server::new(now, config), now, BOUNDS),
+        clients: (0..PEERS).map(|_| Client::default()).collect(),
+        entities: Vec::new(),
+        storms: 0,
+    };
+    while let Some(choice) = script.choice() {
+        run.step(choice, &mut script);
+        // Drivers hand in several things before they drain, so not after every step.
+        if choice & 0x80 == 0 {
+            run.drain();
+        }
+        run.check();
+    }
+    run.drain();
+}
+
+/// Answers that may wait, and seven clients' packets of a full table, and farewells.
+const BOUNDS: Bounds = Bounds {
+    transmits: 4_096,
+    // The last datagram taken may say more than one thing.
+    events: EVENTS_WAITING + 512,
+    datagram: PACKET_MAX,
+};
+
+struct Run {
+    driven: Driven<Server>,
+    /// By the number that [`peer`] takes.
+    clients: Vec<Client>,
+    entities: Vec<EntityId>,
+    storms: u8,
+}
+
+/// An address, and what crossed the network.
+#[derive(Debug, Default)]
+struct Client {
+    remote: Remote,
+    /// Whether it was ever more than an address that somebody wrote into a datagram.
+    is_proved: bool,
+    bytes_in: usize,
+    bytes_out: usize,
+}
+
+impl Run {
+    fn step(&mut self, choice: u8, script: &mut Script<'_>) {
+        match choice & 0x7f {
+            0..=47 => {
+                let number = choice % PEERS;
+                let packet = self.clients[usize::from(number)].remote.say(script);
+                self.datagram(number, &packet);
+            }
+            48..=59 => self.datagram(choice % PEERS, script.blob()),
+            60..=79 => self.driven.wait(script),
+            80..=82 => drop(self.driven.path(script)),
+            83 => self.storm(script),
+            _ => self.play(choice & 0x7f, script),
+        }
+    }
+
+    /// One packet comes again and again, and nobody drains.
+    fn storm(&mut self, script: &mut Script<'_>) {
+        let number = script.u8() % PEERS;
+        let packet = self.clients[usize::from(number)].remote.say(script);
+        if self.storms < STORMS_MAX {
+            self.storms += 1;
+            (0..STORM).for_each(|_| self.datagram(number, &packet));
+        }
+    }
+
+    fn datagram(&mut self, number: u8, bytes: &[u8]) {
+        self.clients[usize::from(number)].bytes_in += bytes.len();
+        self.driven.datagram(peer(number), bytes);
+    }
+
+    /// The game does something.
+    fn play(&mut self, choice: u8, script: &mut Script<'_>) {
+        let now = self.driven.now();
+        let player = self.clients[usize::from(choice % PEERS)].remote.player;
+        let server = &mut self.driven.session;
+        match choice {
+            84..=95 => self.add(player, 1, script),
+            // Enough for several packets, and now and then for a full table.
+            96 => self.add(player, usize::from(script.u8()) * 17, script),
+            97 => {
+                let at = usize::from(script.u8()) % self.entities.len().max(1);
+                if at < self.entities.len() {
+                    server.remove(self.entities.swap_remove(at));
+                }
+            }
+            98 => server.remove(entity_id(script)),
+            99..=101 => {
+                let at = usize::from(script.u8()) % self.entities.len().max(1);
+                if let Some(&entity) = self.entities.get(at) {
+                    server.set(entity, shape(script));
+                }
+            }
+            102..=105 => server.collide(collision(script)),
+            106 => server.set_score(player, script.u16(), script.u16()),
+            107 => server.set_score(PlayerId::SERVER, script.u16(), script.u16()),
+            108..=110 => server.say(&script.text(usize::MAX)),
+            111..=113 => server.kick(now, player, &script.text(usize::MAX)),
+            114 => server.shut_down(now),
+            _ => drop(server.take_controls(now, player)),
+        }
+    }
+
+    fn add(&mut self, owner: PlayerId, count: usize, script: &mut Script<'_>) {
+        let shape = shape(script);
+        for _ in 0..count {
+            match self.driven.session.add(Kind::SHIP, owner, shape) {
+                Ok(entity) => self.entities.push(entity),
+                Err(full) => {
+                    assert!(self.entities.len() >= usize::from(ENTITIES_MAX), "{full}");
+                    return;
+                }
+            }
+        }
+    }
+
+    fn drain(&mut self) {
+        let Self {
+            driven, clients, ..
+        } = self;
+        driven.drain(|seen| match seen {
+            Seen::Transmit(Transmit::Datagram { to }, bytes) => {
+                let number = (0..PEERS).find(|&number| peer(number) == to);
+                let client = number.and_then(|number| clients.get_mut(usize::from(number)));
+                let client = client.expect("nobody has that address");
+                client.bytes_out += bytes.len();
+                client.remote.hear(bytes);
+            }
+            Seen::Transmit(other, _) => panic!("{other:?}"),
+            Seen::Event(ServerEvent::Joined { name, .. } | ServerEvent::Renamed { name, .. }) => {
+                assert!((1..=32).contains(&name.len()), "{name:?}");
+            }
+            Seen::Event(ServerEvent::Selected { selection, .. }) => {
+                assert_eq!(selection.ship, Kind::SHIP);
+            }
+            Seen::Event(_) => {}
+        });
+    }
+
+    fn check(&mut self) {
+        let server = &self.driven.session;
+        let mut peers = 0;
+        server.visit_peers(&mut |stats| {
+            peers += 1;
+            assert!(stats.loss.is_none_or(|loss| (0.0..=1.0).contains(&loss)));
+            let number = (0..PEERS).find(|&number| peer(number) == stats.addr);
+            let number = usize::from(number.expect("nobody has that address"));
+            self.clients[number].is_proved |= stats.state != "Joining";
+        });
+        assert!(peers <= usize::from(PLAYERS_MAX));
+        assert!(server.players().count() <= peers);
+        for client in &self.clients {
+            let owed = client.bytes_in * AMPLIFICATION_MAX;
+            assert!(client.is_proved || client.bytes_out <= owed, "{client:?}");
+        }
+        server.visit_counters(&mut |_, _| ());
+        assert!(!server.is_finished() || self.driven.session.players().count() == 0);
+    }
+}
+
+/// How many bytes an address that may be invented is sent for each byte that came from it: a Join is
+/// four bytes longer than the Connect that it answers.
+const AMPLIFICATION_MAX: usize = 2;
+
+fn shape(script: &mut Script<'_>) -> Shape {
+    let (x, y) = (script.i16(), script.i16());
+    match script.u8() & 3 {
+        0 => Shape::Body {
+            x,
+            y,
+            orientation: script.u16(),
+            health: script.u8(),
+        },
+        1 => Shape::Place { x, y },
+        2 => Shape::Ray {
+            x,
+            y,
+            orientation: script.u16(),
+            length: script.u16(),
+        },
+        _ => Shape::Circle {
+            x,
+            y,
+            radius: script.u16(),
+        },
+    }
+}
