@@ -7,6 +7,7 @@
 //! [`PROTOCOLS`] is the only list of protocols there is: what serves, plays, loads and inspects is
 //! written once, over this module.
 
+mod cppevy;
 mod lwar;
 mod notice;
 
@@ -20,7 +21,7 @@ use crate::{Arena, Intent, Loadout, View};
 pub use notice::Notice;
 
 /// Every protocol that the arena speaks.
-pub const PROTOCOLS: &[Protocol] = &[lwar::PROTOCOL];
+pub const PROTOCOLS: &[Protocol] = &[lwar::PROTOCOL, cppevy::PROTOCOL];
 
 /// A protocol, and how to get its halves.
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +34,8 @@ pub struct Protocol {
     pub port: u16,
     /// What its server listens for.
     pub paths: Paths,
-    /// Makes a server's half.
-    pub serve: fn(now: Instant) -> Box<dyn ServerGateway>,
+    /// Makes a server's half. The secret keeps its tokens from being guessed.
+    pub serve: fn(now: Instant, secret: [u8; 32]) -> Box<dyn ServerGateway>,
     /// Makes a client's half that connects as `name`.
     pub connect:
         fn(now: Instant, server: Addr, name: &str, loadout: Loadout) -> Box<dyn ClientGateway>,
@@ -113,7 +114,7 @@ pub trait ClientGateway {
     fn act(&mut self, intent: &Intent);
 
     /// Says something to everybody; an error is a sentence for the player.
-    fn chat(&mut self, text: &str) -> Result<(), String>;
+    fn chat(&mut self, now: Instant, text: &str) -> Result<(), String>;
 
     /// Leaves, in the protocol's own way.
     fn disconnect(&mut self, now: Instant);

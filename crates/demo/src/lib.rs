@@ -44,6 +44,7 @@ mod loadout;
 mod random;
 pub mod rules;
 mod slots;
+pub mod tiles;
 mod vector;
 pub mod view;
 

@@ -1,4 +1,4 @@
-//! `tickwire bots`: headless players over the real network, and what became of them.
+//! `tickwire bots`: headless players, over the real network or in memory, and what became of them.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -6,9 +6,9 @@ use std::time::Duration;
 use anyhow::Context;
 use serde_json::json;
 use tickwire_demo::gateway::{ClientGateway, Ending, Protocol, Status};
-use tickwire_demo::{Bot, STEP};
-use tickwire_net::Driver;
-use tickwire_session::{Addr, Session, Traffic};
+use tickwire_demo::{Bot, Host, STEP};
+use tickwire_net::{Carries, Driver};
+use tickwire_session::{Addr, Instant, Session, Traffic};
 
 use crate::address;
 use crate::figures::{millis, percentile};
@@ -27,6 +27,10 @@ pub(crate) struct Args {
     /// The server; without a port, the protocol's own.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1")]
     connect: String,
+
+    /// Serve the arena in this process instead, and let the bots reach it without a network.
+    #[arg(long, conflicts_with = "connect")]
+    in_process: bool,
 
     /// How many bots.
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=4_096))]
@@ -66,27 +70,24 @@ struct Report {
     round_trips: Vec<Duration>,
 }
 
+/// The bots, and the server that they play on if it is in this process.
+struct Load {
+    driver: Driver,
+    host: Option<Host>,
+    players: Vec<Player>,
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let server: Addr = address::resolve(&args.connect, args.protocol.port)?.into();
     let stop = Stop::listen()?;
-    let mut driver = Driver::new().context("the system has no way to wait for sockets")?;
-    let mut players: Vec<_> = (0..u64::from(args.count))
-        .map(|number| {
-            driver.open();
-            let bot = Bot::new(args.seed.wrapping_add(number));
-            let name = format!("bot-{}", number + 1);
-            let gateway = (args.protocol.connect)(driver.now(), server, &name, bot.loadout());
-            Player {
-                bot,
-                gateway,
-                connected: false,
-            }
-        })
-        .collect();
+    let mut load = if args.in_process {
+        Load::in_process(args)?
+    } else {
+        Load::over_network(args)?
+    };
     let mut report = Report::default();
-    play(&mut driver, &mut players, &mut report, args, &stop)?;
-    let good = report.count(&players);
-    leave(&mut driver, &mut players)?;
+    load.play(&mut report, args, &stop)?;
+    let good = report.count(&load.players);
+    load.leave()?;
     if args.json {
         println!("{}", report.json(args));
     } else {
@@ -99,73 +100,133 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Lets the bots play until their time is up, or nobody is left.
-fn play(
-    driver: &mut Driver,
-    players: &mut [Player],
-    report: &mut Report,
-    args: &Args,
-    stop: &Stop,
-) -> anyhow::Result<()> {
-    let end = driver.now() + Duration::from_secs(args.seconds);
-    let mut next_step = driver.now();
-    let mut next_line = driver.now() + Duration::from_secs(1);
-    let mut notices = Vec::new();
-    while driver.now() < end && !stop.is_asked() && players.iter().any(Player::is_there) {
-        driver
-            .run_until(next_step, &mut sessions(players))
-            .context("waiting for sockets failed")?;
-        let now = driver.now();
-        for player in players.iter_mut() {
+impl Load {
+    /// Each bot has a socket of its own.
+    fn over_network(args: &Args) -> anyhow::Result<Self> {
+        let server: Addr = address::resolve(&args.connect, args.protocol.port)?.into();
+        let mut driver = new_driver()?;
+        let players = (0..args.count).map(|number| {
+            driver.open();
+            Player::new(args, number, driver.now(), server)
+        });
+        let players = players.collect();
+        Ok(Self {
+            driver,
+            host: None,
+            players,
+        })
+    }
+
+    /// An arena in this process, which each bot reaches over a memory link.
+    fn in_process(args: &Args) -> anyhow::Result<Self> {
+        let mut driver = new_driver()?;
+        // Nobody is told the port; a link needs a node to lead to.
+        let server = driver.bind("127.0.0.1:0".parse()?, Carries::Both)?;
+        let secret = tickwire_net::secret().context("the system has no randomness")?;
+        let mut host = Host::new(args.seed, 0);
+        host.open((args.protocol.serve)(driver.now(), secret));
+        let players = (0..args.count).map(|number| {
+            let (_, server) = driver.link(server);
+            Player::new(args, number, driver.now(), server)
+        });
+        let players = players.collect();
+        Ok(Self {
+            driver,
+            host: Some(host),
+            players,
+        })
+    }
+
+    /// Lets the bots play until their time is up, or nobody is left.
+    fn play(&mut self, report: &mut Report, args: &Args, stop: &Stop) -> anyhow::Result<()> {
+        let end = self.driver.now() + Duration::from_secs(args.seconds);
+        let mut next_step = self.driver.now();
+        let mut next_line = next_step + Duration::from_secs(1);
+        while self.driver.now() < end && !stop.is_asked() && self.anybody_there() {
+            let sessions = &mut sessions(&mut self.host, &mut self.players);
+            self.driver
+                .run_until(next_step, sessions)
+                .context("waiting for sockets failed")?;
+            let now = self.driver.now();
+            self.step(now);
+            if now >= next_line {
+                next_line += Duration::from_secs(1);
+                report.sample(&self.players);
+                if !args.json {
+                    let there = self
+                        .players
+                        .iter()
+                        .filter(|player| player.is_there())
+                        .count();
+                    let seconds = now.as_millis() / 1_000;
+                    eprintln!("{seconds:>4} s  {there} of {} bots play", args.count);
+                }
+            }
+            next_step = (next_step + STEP).max(now);
+        }
+        report.sample(&self.players);
+        Ok(())
+    }
+
+    fn step(&mut self, now: Instant) {
+        let mut notices = Vec::new();
+        if let Some(host) = &mut self.host {
+            host.step(now, &mut notices);
+        }
+        for player in &mut self.players {
             player.gateway.collect(now, &mut notices);
-            notices.clear();
             if player.gateway.status() == Status::Playing {
                 player.connected = true;
                 let view = player.gateway.view(now);
                 player.gateway.act(&player.bot.think(&view));
             }
         }
-        if now >= next_line {
-            next_line += Duration::from_secs(1);
-            report.sample(players);
-            let there = players.iter().filter(|player| player.is_there()).count();
-            if !args.json {
-                eprintln!(
-                    "{:>4} s  {there} of {} bots play",
-                    now.as_millis() / 1_000,
-                    args.count
-                );
-            }
+    }
+
+    /// Lets them leave in the protocol's own way.
+    fn leave(&mut self) -> anyhow::Result<()> {
+        let now = self.driver.now();
+        for player in &mut self.players {
+            player.gateway.disconnect(now);
         }
-        next_step = (next_step + STEP).max(now);
+        let deadline = now + FAREWELL;
+        while self.driver.now() < deadline && self.anybody_there() {
+            let sessions = &mut sessions(&mut self.host, &mut self.players);
+            self.driver
+                .turn(deadline, sessions)
+                .context("waiting for sockets failed")?;
+        }
+        Ok(())
     }
-    report.sample(players);
-    Ok(())
+
+    fn anybody_there(&self) -> bool {
+        self.players.iter().any(Player::is_there)
+    }
 }
 
-/// Lets them leave in the protocol's own way.
-fn leave(driver: &mut Driver, players: &mut [Player]) -> anyhow::Result<()> {
-    let now = driver.now();
-    players
-        .iter_mut()
-        .for_each(|player| player.gateway.disconnect(now));
-    let deadline = now + FAREWELL;
-    while driver.now() < deadline && players.iter().any(Player::is_there) {
-        driver
-            .turn(deadline, &mut sessions(players))
-            .context("waiting for sockets failed")?;
-    }
-    Ok(())
+fn new_driver() -> anyhow::Result<Driver> {
+    Driver::new().context("the system has no way to wait for sockets")
 }
 
-fn sessions(players: &mut [Player]) -> Vec<&mut dyn Session> {
-    players
-        .iter_mut()
-        .map(|player| player.gateway.session())
-        .collect()
+/// Every session in the order of its node: the server's first, if it is here.
+fn sessions<'a>(host: &'a mut Option<Host>, players: &'a mut [Player]) -> Vec<&'a mut dyn Session> {
+    let mut sessions = host.as_mut().map(Host::sessions).unwrap_or_default();
+    sessions.extend(players.iter_mut().map(|player| player.gateway.session()));
+    sessions
 }
 
 impl Player {
+    fn new(args: &Args, number: u16, now: Instant, server: Addr) -> Self {
+        let bot = Bot::new(args.seed.wrapping_add(number.into()));
+        let name = format!("bot-{}", number + 1);
+        let gateway = (args.protocol.connect)(now, server, &name, bot.loadout());
+        Self {
+            bot,
+            gateway,
+            connected: false,
+        }
+    }
+
     fn is_there(&self) -> bool {
         !matches!(self.gateway.status(), Status::Ended(_))
     }

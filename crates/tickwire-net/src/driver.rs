@@ -183,9 +183,8 @@ impl Driver {
     ///
     /// It returns as soon as anything was handed in, and never waits if `until` has passed. How much
     /// is handed in is bounded (see [`limits`]); the rest comes in the next turn, which then does
-    /// not wait. `until` is met to a fraction of a millisecond: the system's wait knows whole ones
-    /// and rounds up, so the last part is slept, and input that arrives during it is handed in at
-    /// its end.
+    /// not wait. `until` is met to a fraction of a millisecond: where the system's wait knows whole
+    /// ones only, the last part is slept, and input that arrives during it is handed in at its end.
     ///
     /// # Errors
     /// If the system's wait fails. What peers and networks do is never an error.
@@ -250,9 +249,7 @@ impl Driver {
 
     fn wait(&mut self, until: Instant) -> io::Result<()> {
         let left = until.since(self.now());
-        let below_a_millisecond = Duration::from_nanos((left.subsec_nanos() % 1_000_000).into());
-        self.sockets
-            .poll((left - below_a_millisecond).min(LONGEST_POLL))?;
+        self.sockets.poll(left.min(LONGEST_POLL))?;
         let rest = until.since(self.now());
         // More is left if a signal ended the poll: then the caller gets to see why.
         if self.sockets.ready() == 0 && !rest.is_zero() && rest < Duration::from_millis(1) {

@@ -15,9 +15,9 @@ use mio::{Events, Interest, Poll, Token};
 use tickwire_session::Instant;
 
 use crate::farewell::Farewell;
-use crate::limits;
 use crate::slots::Slots;
 use crate::stream::Stream;
+use crate::{limits, sys};
 
 #[derive(Debug)]
 pub(crate) struct Sockets {
@@ -182,9 +182,10 @@ impl Sockets {
         }
     }
 
-    /// Waits until a socket is ready, at most for `longest`.
+    /// Waits until a socket is ready, at most for `longest`, and not for the last part of a
+    /// millisecond where the system cannot.
     pub(crate) fn poll(&mut self, longest: Duration) -> io::Result<()> {
-        match self.poll.poll(&mut self.events, Some(longest)) {
+        match sys::poll(&mut self.poll, &mut self.events, longest) {
             Ok(()) => {}
             // A signal: the caller may want to look at what it asked for.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),

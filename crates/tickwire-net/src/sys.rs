@@ -1,8 +1,9 @@
 //! Moving datagrams across the system call boundary in batches; the only unsafe code of the crate.
 //!
 //! In: a socket, and buffers that are allocated once. Out: what crossed. `linux` moves a whole batch
-//! in one call, `portable` makes one call each; both have the same two functions, and the tests run
-//! both where both can be built. What an error means is for the caller.
+//! in one call, `portable` makes one call each; both have the same three functions, and the tests run
+//! both where both can be built. The third waits until there is something to move. What an error means
+//! is for the caller.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -13,8 +14,10 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::ops::Range;
+use std::time::Duration;
 
 use mio::net::UdpSocket;
+use mio::{Events, Poll};
 use socket2::SockAddr;
 
 #[cfg(target_os = "linux")]
@@ -93,6 +96,12 @@ pub(crate) fn send(
     bytes: &[u8],
 ) -> io::Result<usize> {
     system::send(socket, departures, bytes)
+}
+
+/// Waits until a socket is ready, at most for `longest`, of which some systems leave out what is below
+/// a millisecond; then collects what is ready.
+pub(crate) fn poll(poll: &mut Poll, events: &mut Events, longest: Duration) -> io::Result<()> {
+    system::poll(poll, events, longest)
 }
 
 #[cfg(test)]

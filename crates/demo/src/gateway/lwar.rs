@@ -19,7 +19,8 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     about: "a space shooter's protocol: UDP with reliable messages of its own, 7 players",
     port: lwar::PORT,
     paths: Paths::Datagrams,
-    serve: |now| Box::new(server::Gateway::new(now)),
+    // Nothing in lwar is secret.
+    serve: |now, _| Box::new(server::Gateway::new(now)),
     connect: |now, server, name, loadout| {
         Box::new(client::Gateway::new(now, server, name, loadout))
     },

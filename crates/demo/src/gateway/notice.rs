@@ -32,6 +32,11 @@ pub enum Notice {
         /// What.
         text: String,
     },
+    /// What the viewer asked for was answered.
+    Answered {
+        /// With what.
+        text: String,
+    },
     /// Somebody's ship was destroyed.
     Killed {
         /// Whose.
@@ -56,6 +61,7 @@ impl fmt::Display for Notice {
             } => {
                 write!(f, "{} destroyed {}", clean(by), clean(victim))
             }
+            Self::Answered { text } => f.write_str(&clean(text)),
             Self::Killed { victim, by: None } => write!(f, "{} crashed", clean(victim)),
         }
     }

@@ -1,8 +1,10 @@
 //! One call a datagram, on every system.
 
 use std::io;
+use std::time::Duration;
 
 use mio::net::UdpSocket;
+use mio::{Events, Poll};
 use socket2::SockRef;
 
 use super::{Arrival, Departure, Slot};
@@ -39,4 +41,11 @@ pub(super) fn send(
         }
     }
     Ok(sent)
+}
+
+/// Collects what is ready, after waiting for it: whole milliseconds, because more of one would be
+/// waited for as if it were all of it.
+pub(super) fn poll(poll: &mut Poll, events: &mut Events, longest: Duration) -> io::Result<()> {
+    let part = Duration::from_nanos((longest.subsec_nanos() % 1_000_000).into());
+    poll.poll(events, Some(longest - part))
 }

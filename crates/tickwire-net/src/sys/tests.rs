@@ -2,16 +2,27 @@
 
 use std::net::Ipv4Addr;
 
+use mio::{Interest, Token};
+
 use super::*;
 
 type Receive = fn(&UdpSocket, &mut [Slot], &mut Vec<Arrival>) -> io::Result<()>;
 type Send = fn(&UdpSocket, &[Departure], &[u8]) -> io::Result<usize>;
+type Wait = fn(&mut Poll, &mut Events, Duration) -> io::Result<()>;
 
 fn implementations() -> Vec<(Receive, Send)> {
     vec![
         #[cfg(target_os = "linux")]
         (linux::receive, linux::send),
         (portable::receive, portable::send),
+    ]
+}
+
+fn waits() -> Vec<Wait> {
+    vec![
+        #[cfg(target_os = "linux")]
+        linux::poll,
+        portable::poll,
     ]
 }
 
@@ -104,5 +115,31 @@ fn what_cannot_be_sent_ends_the_batch_before_it() {
         assert_eq!(send(&a, &departures, &bytes).unwrap(), 1);
         assert!(send(&a, &departures[1..], &bytes).is_err());
         assert_eq!(send(&a, &departures[2..], &bytes).unwrap(), 1);
+    }
+}
+
+#[test]
+fn a_wait_ends_when_a_socket_is_ready_or_its_time_is_up() {
+    const BRIEF: Duration = Duration::from_micros(2_300);
+    const LONG: Duration = Duration::from_secs(600);
+    for wait in waits() {
+        let (a, mut b, to) = pair();
+        let mut poll = Poll::new().unwrap();
+        let mut events = Events::with_capacity(4);
+        poll.registry()
+            .register(&mut b, Token(7), Interest::READABLE)
+            .unwrap();
+        wait(&mut poll, &mut events, BRIEF).unwrap();
+        assert!(events.is_empty());
+
+        // However long it may wait, it does not if there is something.
+        a.send_to(b"news", to).unwrap();
+        wait(&mut poll, &mut events, LONG).unwrap();
+        let ready: Vec<_> = events.iter().map(|event| event.token()).collect();
+        assert_eq!(ready, [Token(7)]);
+
+        // Told once, it is not told again.
+        wait(&mut poll, &mut events, Duration::ZERO).unwrap();
+        assert!(events.is_empty());
     }
 }

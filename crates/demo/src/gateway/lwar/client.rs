@@ -160,7 +160,7 @@ impl ClientGateway for Gateway {
         self.client.steer(Controls { buttons, aim });
     }
 
-    fn chat(&mut self, text: &str) -> Result<(), String> {
+    fn chat(&mut self, _now: Instant, text: &str) -> Result<(), String> {
         self.client.chat(text).map_err(|error| error.to_string())
     }
 

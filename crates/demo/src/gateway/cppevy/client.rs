@@ -1,0 +1,281 @@
+//! The client's half: a C++evy client's world as a view.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tickwire_dialects::cppevy::{
+    ActError, ActionId, Client, ClientConfig, ClientEvent, EndReason, EventId, Phase, SyncId,
+};
+use tickwire_session::{Addr, Events, Instant, Session};
+
+use super::super::{ClientGateway, Ending, Notice, Status};
+use super::words::{self, ScoreLine, Shot};
+use super::{
+    ARCHETYPES, CHAT, CONTROLS, HEADING, HEALTH, POSITION, SAID, SCORE, SELECT, SHOT, SHOT_GONE,
+    VELOCITY, loadout_codes, registry,
+};
+use crate::{Heading, Intent, Kind, Loadout, OwnerId, STEP, Score, Seen, SeenId, View, rules};
+
+/// Between two sendings of the controls: 30 a second.
+const CONTROLS_PERIOD: Duration = Duration::from_millis(33);
+
+/// How long a rocket, ray or shockwave is shown without another word: twice what passes between two.
+const SHOT_HOLD: Duration = Duration::from_millis(200);
+
+/// Shots shown at a time; further ones are not.
+const SHOTS_MAX: usize = 1_024;
+
+/// How far a ship is moved on without news of it.
+const PREDICTION_MAX: Duration = Duration::from_millis(250);
+
+/// Shots and entities are numbered apart; in a view they must not meet.
+const SHOT_BIT: u32 = 1 << 16;
+
+pub(super) struct Gateway {
+    client: Client,
+    loadout: Loadout,
+    /// Each shot, and when it was last heard of.
+    shots: BTreeMap<u16, (Instant, Shot)>,
+    scores: BTreeMap<SyncId, ScoreLine>,
+    intent: Intent,
+    next_controls: Instant,
+}
+
+impl Gateway {
+    pub(super) fn new(now: Instant, server: Addr, name: &str, loadout: Loadout) -> Self {
+        let config = ClientConfig {
+            server,
+            name: name.into(),
+            registry: registry(),
+        };
+        Self {
+            client: Client::new(now, config),
+            loadout,
+            shots: BTreeMap::new(),
+            scores: BTreeMap::new(),
+            intent: Intent::default(),
+            next_controls: now,
+        }
+    }
+
+    fn name_of(&self, actor: SyncId) -> String {
+        self.scores
+            .get(&actor)
+            .map_or_else(|| actor.to_string(), |line| line.name.clone())
+    }
+
+    fn hear(&mut self, now: Instant, event: EventId, data: &[u8], notices: &mut Vec<Notice>) {
+        match event {
+            SHOT => {
+                if let Some(shot) = Shot::decode(data)
+                    && (self.shots.len() < SHOTS_MAX || self.shots.contains_key(&shot.number))
+                {
+                    self.shots.insert(shot.number, (now, shot));
+                }
+            }
+            SHOT_GONE => {
+                if let Ok(number) = data.try_into() {
+                    self.shots.remove(&u16::from_le_bytes(number));
+                }
+            }
+            SAID => {
+                if let Some((actor, text)) = words::decode_said(data) {
+                    let (name, text) = (self.name_of(actor), text.to_owned());
+                    notices.push(Notice::Said { name, text });
+                }
+            }
+            SCORE => {
+                if let Some(line) = ScoreLine::decode(data) {
+                    self.scores.insert(line.actor, line);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// An entity where it is now, moved on by its velocity.
+    fn seen(&self, now: Instant, id: SyncId) -> Option<Seen> {
+        let archetype = self.client.entity(id)?.archetype;
+        let kind = ARCHETYPES
+            .iter()
+            .find(|(_, theirs)| *theirs == archetype)?
+            .0;
+        let state = |component| self.client.state(now, id, component);
+        let position = state(POSITION).and_then(words::decode_vector)?;
+        let velocity = state(VELOCITY)
+            .and_then(words::decode_vector)
+            .unwrap_or_default();
+        let age = self
+            .client
+            .state_age(now, id, POSITION)?
+            .min(PREDICTION_MAX);
+        let degrees = state(HEADING)
+            .and_then(words::decode_number)
+            .unwrap_or_default();
+        Some(Seen {
+            id: SeenId(id.number().into()),
+            kind,
+            position: position + velocity * age.as_secs_f64(),
+            heading: Heading::from_degrees(degrees),
+            health: state(HEALTH)
+                .and_then(|value| value.first().copied())
+                .unwrap_or(100),
+            owner: (kind == Kind::Ship).then(|| owner(id)),
+            own: false,
+            reach: kind.usual_reach(),
+        })
+    }
+
+    fn forget_shots(&mut self, now: Instant) {
+        self.shots.retain(|_, (heard, shot)| {
+            let life = match shot.kind {
+                Kind::Bullet => STEP * rules::BULLET_LIFE_STEPS,
+                _ => SHOT_HOLD,
+            };
+            now.since(*heard) < life
+        });
+    }
+
+    fn send_controls(&mut self, now: Instant) {
+        if self.client.phase() == Phase::Playing && now >= self.next_controls {
+            self.next_controls = now + CONTROLS_PERIOD;
+            // Playing, registered and short: it is taken.
+            self.client
+                .input(CONTROLS, &words::encode_intent(&self.intent))
+                .ok();
+        }
+    }
+
+    fn ask(&mut self, now: Instant, action: ActionId, data: &[u8]) -> Result<(), ActError> {
+        self.client.act(now, action, data).map(|_| ())
+    }
+}
+
+impl ClientGateway for Gateway {
+    fn session(&mut self) -> &mut dyn Session {
+        &mut self.client
+    }
+
+    fn figures(&self) -> &dyn Session {
+        &self.client
+    }
+
+    fn collect(&mut self, now: Instant, notices: &mut Vec<Notice>) {
+        while let Some(event) = self.client.poll_event() {
+            match event {
+                ClientEvent::Joined { .. } => {
+                    self.ask(now, SELECT, &loadout_codes(self.loadout)).ok();
+                }
+                ClientEvent::ActorLeft(actor) => {
+                    let name = self.name_of(actor);
+                    self.scores.remove(&actor);
+                    notices.push(Notice::Left {
+                        name,
+                        why: "left".into(),
+                    });
+                }
+                ClientEvent::Happened { event, data, .. } => {
+                    self.hear(now, event, &data, notices);
+                }
+                ClientEvent::Failed { action, why, .. } => {
+                    let what = match action {
+                        CHAT => "your words were not heard",
+                        SELECT => "your choice of weapons",
+                        _ => "what you asked for was not done",
+                    };
+                    notices.push(Notice::Answered {
+                        text: format!("{what}: {why}"),
+                    });
+                }
+                ClientEvent::Dismissed(entity, _) => {
+                    self.scores.remove(&entity);
+                }
+                _ => {}
+            }
+        }
+        self.forget_shots(now);
+        self.send_controls(now);
+    }
+
+    fn status(&self) -> Status {
+        match self.client.phase() {
+            Phase::Dialling | Phase::Joining | Phase::Attaching => Status::Connecting,
+            Phase::Playing | Phase::Leaving => Status::Playing,
+            Phase::Ended(why) => Status::Ended(match why {
+                EndReason::Unreachable => Ending::Unreachable,
+                EndReason::Refused(_) => Ending::Full,
+                EndReason::TimedOut => Ending::TimedOut,
+                EndReason::Left => Ending::Left,
+                _ => Ending::Removed,
+            }),
+        }
+    }
+
+    fn view(&mut self, now: Instant) -> View {
+        let entities = self
+            .client
+            .entities()
+            .filter_map(|(id, _)| self.seen(now, id));
+        let shots = self
+            .shots
+            .values()
+            .map(|(heard, shot)| shown_shot(now, *heard, shot));
+        let mut view = View {
+            time: now.since(Instant::ZERO),
+            seen: entities.chain(shots).collect(),
+            scores: self.scores.values().map(score).collect(),
+            own_ship: None,
+        };
+        view.set_viewer(self.client.actor().map(owner));
+        view
+    }
+
+    fn update_age(&self, now: Instant) -> Option<Duration> {
+        let ages = self
+            .client
+            .entities()
+            .filter_map(|(id, _)| self.client.state_age(now, id, POSITION));
+        ages.min()
+    }
+
+    fn act(&mut self, intent: &Intent) {
+        self.intent = *intent;
+    }
+
+    fn chat(&mut self, now: Instant, text: &str) -> Result<(), String> {
+        self.ask(now, CHAT, text.as_bytes())
+            .map_err(|error| error.to_string())
+    }
+
+    fn disconnect(&mut self, now: Instant) {
+        self.client.leave(now);
+    }
+}
+
+fn shown_shot(now: Instant, heard: Instant, shot: &Shot) -> Seen {
+    let flown = now.since(heard).as_secs_f64();
+    Seen {
+        id: SeenId(SHOT_BIT | u32::from(shot.number)),
+        kind: shot.kind,
+        position: shot.position + shot.velocity * flown,
+        heading: Heading::from_degrees(shot.degrees),
+        health: 100,
+        owner: shot.owner.map(owner),
+        own: false,
+        reach: shot.reach,
+    }
+}
+
+fn score(line: &ScoreLine) -> Score {
+    Score {
+        owner: owner(line.actor),
+        name: line.name.clone(),
+        kills: line.kills,
+        deaths: line.deaths,
+        ping: None,
+    }
+}
+
+fn owner(actor: SyncId) -> OwnerId {
+    OwnerId(actor.number().into())
+}

@@ -1,0 +1,374 @@
+//! The server's half: C++evy clients fly the arena's ships.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use tickwire_dialects::cppevy::{
+    ActionId, ActionToken, Answer, Archetype, Audience, Reason, Server, ServerConfig, ServerEvent,
+    SyncId,
+};
+use tickwire_session::{Events, Instant, Session, TokenBucket};
+
+use super::super::{Notice, ServerGateway};
+use super::words::{self, ScoreLine, Shot};
+use super::{
+    ARCHETYPES, CHAT, CONTROLS, HEADING, HEALTH, POSITION, SAID, SCORE, SELECT, SHOT, SHOT_GONE,
+    VELOCITY, loadout, registry,
+};
+use crate::{Arena, Entity, EntityId, Event, Kind, PilotId};
+
+/// Chats at once, and how soon one more.
+const CHATS_AT_ONCE: u32 = 8;
+const CHAT_REFILL: Duration = Duration::from_secs(1);
+
+/// Bytes of a chat: what an event carries besides its actor.
+const CHAT_MAX: usize = 240;
+
+/// Between two words about the same rocket, ray or shockwave.
+const SHOT_STEPS: u64 = 6;
+
+/// Between two looks at the scores: they are assured, so only changes are told.
+const SCORE_STEPS: u64 = 30;
+
+pub(super) struct Gateway {
+    server: Server,
+    clients: BTreeMap<SyncId, Pilot>,
+    /// The arena's entities that have a sync id of their own: planets, the sun, ships of others.
+    shown: BTreeMap<EntityId, SyncId>,
+    /// What was fired and told of.
+    shots: BTreeSet<EntityId>,
+    scores: BTreeMap<SyncId, ScoreLine>,
+}
+
+/// A client in the arena.
+struct Pilot {
+    pilot: PilotId,
+    chats: TokenBucket,
+    /// A choice that counts from the next ship, and the ship it waits for the end of.
+    delayed: Option<(ActionToken, EntityId)>,
+}
+
+impl Gateway {
+    pub(super) fn new(now: Instant, secret: [u8; 32]) -> Self {
+        let config = ServerConfig {
+            registry: registry(),
+            actor: archetype(Kind::Ship).unwrap_or_default(),
+            clients: None,
+        };
+        let mut server = Server::new(now, secret, config);
+        // Short, and within what an asset may be: it cannot be refused.
+        server.add_asset("rules", include_bytes!("rules.txt")).ok();
+        Self {
+            server,
+            clients: BTreeMap::new(),
+            shown: BTreeMap::new(),
+            shots: BTreeSet::new(),
+            scores: BTreeMap::new(),
+        }
+    }
+
+    fn apply(
+        &mut self,
+        now: Instant,
+        event: ServerEvent,
+        arena: &mut Arena,
+        notices: &mut Vec<Notice>,
+    ) {
+        match event {
+            ServerEvent::Joined { actor, name } => match arena.join(&name) {
+                Ok(pilot) => {
+                    let chats = TokenBucket::new(now, CHATS_AT_ONCE, CHAT_REFILL);
+                    self.clients.insert(
+                        actor,
+                        Pilot {
+                            pilot,
+                            chats,
+                            delayed: None,
+                        },
+                    );
+                    self.tell_scores(now, actor);
+                    notices.push(Notice::Joined { name });
+                }
+                Err(_) => self.server.kick(now, actor),
+            },
+            ServerEvent::Action {
+                actor,
+                action,
+                data,
+                token,
+            } => {
+                let answer = self.act(now, actor, (action, token), &data, arena, notices);
+                // The answers here are shorter than an object.
+                self.server.answer(now, token, answer).ok();
+            }
+            ServerEvent::Left { actor, why } => {
+                self.scores.remove(&actor);
+                if let Some(client) = self.clients.remove(&actor) {
+                    let name = name_of(arena, client.pilot);
+                    notices.push(Notice::Left {
+                        name,
+                        why: why.to_string(),
+                    });
+                    arena.leave(client.pilot);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Decides about an action.
+    fn act(
+        &mut self,
+        now: Instant,
+        actor: SyncId,
+        (action, token): (ActionId, ActionToken),
+        data: &[u8],
+        arena: &mut Arena,
+        notices: &mut Vec<Notice>,
+    ) -> Answer<'static> {
+        let Some(client) = self.clients.get_mut(&actor) else {
+            return Answer::Failure(Reason::Unavailable);
+        };
+        let ship = arena.pilot(client.pilot).and_then(crate::Pilot::ship);
+        match action {
+            CONTROLS => match words::decode_intent(data) {
+                None => Answer::Failure(Reason::Error),
+                Some(_) if ship.is_none() => Answer::Failure(Reason::Unavailable),
+                Some(_) => Answer::Success(&[]),
+            },
+            SELECT => match (loadout(data), ship) {
+                (None, _) => Answer::Failure(Reason::Error),
+                (Some(chosen), None) => {
+                    arena.select(client.pilot, chosen);
+                    Answer::Success(&[])
+                }
+                (Some(chosen), Some(ship)) => {
+                    arena.select(client.pilot, chosen);
+                    client.delayed = Some((token, ship));
+                    Answer::Failure(Reason::Delayed)
+                }
+            },
+            CHAT => match core::str::from_utf8(data) {
+                Ok("") | Err(_) => Answer::Failure(Reason::Error),
+                Ok(text) if text.len() > CHAT_MAX => Answer::Failure(Reason::Error),
+                Ok(_) if client.chats.take(now).is_none() => Answer::Failure(Reason::Waiting),
+                Ok(text) => {
+                    notices.push(Notice::Said {
+                        name: name_of(arena, client.pilot),
+                        text: text.to_owned(),
+                    });
+                    let said = words::encode_said(actor, text);
+                    // Registered, and within what an event carries.
+                    self.server.event(now, Audience::All, SAID, &said).ok();
+                    Answer::Success(&[])
+                }
+            },
+            _ => Answer::Failure(Reason::Error),
+        }
+    }
+
+    /// Choices whose ship is gone have taken effect.
+    fn finish_delayed(&mut self, now: Instant, arena: &Arena) {
+        for client in self.clients.values_mut() {
+            let flies = arena.pilot(client.pilot).and_then(crate::Pilot::ship);
+            if let Some((token, _)) = client
+                .delayed
+                .take_if(|(_, ship)| flies.is_some_and(|now| now != *ship))
+            {
+                self.server.answer(now, token, Answer::Success(&[])).ok();
+            }
+        }
+    }
+
+    /// The sync id of the ship that a pilot flies.
+    fn actor_of(&self, arena: &Arena, pilot: PilotId) -> Option<SyncId> {
+        let client = self
+            .clients
+            .iter()
+            .find(|(_, client)| client.pilot == pilot);
+        client.map(|(actor, _)| *actor).or_else(|| {
+            let ship = arena.pilot(pilot)?.ship()?;
+            self.shown.get(&ship).copied()
+        })
+    }
+
+    fn publish_entities(&mut self, now: Instant, arena: &Arena) {
+        for (id, entity) in arena.entities() {
+            let Some(archetype) = archetype(entity.kind()) else {
+                continue;
+            };
+            let client = self
+                .clients
+                .iter()
+                .find(|(_, client)| entity.owner == Some(client.pilot))
+                .map(|(actor, _)| *actor);
+            let sync_id = client.or_else(|| self.shown.get(&id).copied());
+            let sync_id = match sync_id {
+                Some(sync_id) => sync_id,
+                None => match self.server.summon(now, archetype) {
+                    Ok(sync_id) => {
+                        self.shown.insert(id, sync_id);
+                        sync_id
+                    }
+                    // More than can be named: the others cannot be seen here.
+                    Err(_) => continue,
+                },
+            };
+            self.set_states(sync_id, entity);
+        }
+        let server = &mut self.server;
+        self.shown.retain(|id, sync_id| {
+            let stays = arena.entity(*id).is_some();
+            if !stays {
+                server.dismiss(now, *sync_id);
+            }
+            stays
+        });
+    }
+
+    fn set_states(&mut self, sync_id: SyncId, entity: &Entity) {
+        let states = [
+            (POSITION, words::encode_vector(entity.position)),
+            (VELOCITY, words::encode_vector(entity.velocity)),
+            (HEALTH, vec![entity.health_percent()]),
+            (HEADING, words::encode_number(entity.heading.degrees())),
+        ];
+        for (component, value) in states {
+            // Eight bytes at most.
+            self.server.set_state(sync_id, component, &value).ok();
+        }
+    }
+
+    fn publish_shots(&mut self, now: Instant, arena: &Arena) {
+        let tick = arena.tick().0;
+        for event in arena.events() {
+            match *event {
+                Event::Added { entity } => {
+                    if let Some(shot) = arena.entity(entity) {
+                        self.tell_shot(now, arena, entity, shot);
+                    }
+                }
+                Event::Removed { entity } if self.shots.remove(&entity) => {
+                    let number = entity.index().to_le_bytes();
+                    self.server
+                        .event(now, Audience::All, SHOT_GONE, &number)
+                        .ok();
+                }
+                _ => {}
+            }
+        }
+        if tick.is_multiple_of(SHOT_STEPS) {
+            for (id, entity) in arena.entities() {
+                // A bullet flies as it was fired.
+                if entity.kind() != Kind::Bullet {
+                    self.tell_shot(now, arena, id, entity);
+                }
+            }
+        }
+    }
+
+    fn tell_shot(&mut self, now: Instant, arena: &Arena, id: EntityId, entity: &Entity) {
+        if archetype(entity.kind()).is_some() {
+            return;
+        }
+        self.shots.insert(id);
+        let shot = Shot {
+            number: id.index(),
+            kind: entity.kind(),
+            owner: entity.owner.and_then(|pilot| self.actor_of(arena, pilot)),
+            position: entity.position,
+            velocity: entity.velocity,
+            degrees: entity.heading.degrees(),
+            reach: entity.reach(),
+        };
+        self.server
+            .event(now, Audience::All, SHOT, &shot.encode())
+            .ok();
+    }
+
+    /// Tells a newcomer the scores that the others know.
+    fn tell_scores(&mut self, now: Instant, actor: SyncId) {
+        for line in self.scores.values() {
+            self.server
+                .event(now, Audience::One(actor), SCORE, &line.encode())
+                .ok();
+        }
+    }
+
+    fn publish_scores(&mut self, now: Instant, arena: &Arena) {
+        for (id, pilot) in arena.pilots() {
+            let Some(actor) = self.actor_of(arena, id) else {
+                continue;
+            };
+            let name = pilot.name().to_owned();
+            let line = ScoreLine {
+                actor,
+                kills: pilot.kills(),
+                deaths: pilot.deaths(),
+                name,
+            };
+            if self.scores.get(&actor) != Some(&line) {
+                self.server
+                    .event(now, Audience::All, SCORE, &line.encode())
+                    .ok();
+                self.scores.insert(actor, line);
+            }
+        }
+        let named = |actor: &SyncId| {
+            self.clients.contains_key(actor) || self.shown.values().any(|shown| shown == actor)
+        };
+        self.scores.retain(|actor, _| named(actor));
+    }
+}
+
+impl ServerGateway for Gateway {
+    fn session(&mut self) -> &mut dyn Session {
+        &mut self.server
+    }
+
+    fn figures(&self) -> &dyn Session {
+        &self.server
+    }
+
+    fn collect(&mut self, now: Instant, arena: &mut Arena, notices: &mut Vec<Notice>) {
+        while let Some(event) = self.server.poll_event() {
+            self.apply(now, event, arena, notices);
+        }
+        for (actor, client) in &self.clients {
+            let held = self.server.controls(now, *actor, CONTROLS);
+            let intent = held.and_then(words::decode_intent).unwrap_or_default();
+            arena.set_intent(client.pilot, intent);
+        }
+    }
+
+    fn publish(&mut self, now: Instant, arena: &Arena) {
+        self.finish_delayed(now, arena);
+        self.publish_entities(now, arena);
+        self.publish_shots(now, arena);
+        if arena.tick().0.is_multiple_of(SCORE_STEPS) {
+            self.publish_scores(now, arena);
+        }
+    }
+
+    fn shut_down(&mut self, now: Instant) {
+        self.server.shut_down(now);
+    }
+
+    fn is_finished(&self) -> bool {
+        self.server.is_finished()
+    }
+}
+
+fn archetype(kind: Kind) -> Option<Archetype> {
+    ARCHETYPES
+        .iter()
+        .find(|(ours, _)| *ours == kind)
+        .map(|(_, theirs)| *theirs)
+}
+
+fn name_of(arena: &Arena, pilot: PilotId) -> String {
+    arena
+        .pilot(pilot)
+        .map(|pilot| pilot.name().to_owned())
+        .unwrap_or_default()
+}

@@ -1,0 +1,264 @@
+//! What the arena's events and actions carry: fields to bytes and back.
+//!
+//! Whatever does not decode gives `None`: an action is then answered with Error, an event ignored.
+
+use tickwire_dialects::cppevy::{Reader, SyncId, Writer};
+use tickwire_wire::DecodeError;
+
+use crate::{Intent, Kind, Vec2};
+
+use super::SHOTS;
+
+/// Something fired, as [`SHOT`](super::SHOT) tells it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Shot {
+    /// Tells it from the others that are in the air.
+    pub(super) number: u16,
+    pub(super) kind: Kind,
+    /// The ship it came from.
+    pub(super) owner: Option<SyncId>,
+    pub(super) position: Vec2,
+    pub(super) velocity: Vec2,
+    pub(super) degrees: f64,
+    pub(super) reach: f64,
+}
+
+/// Stands for no owner: not a sync id, which has 10 bits.
+const NOBODY: u16 = u16::MAX;
+
+impl Shot {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        write(|w| {
+            w.u16(self.number);
+            w.u8(SHOTS
+                .iter()
+                .find(|(kind, _)| *kind == self.kind)
+                .map_or(0, |(_, code)| *code));
+            w.u16(self.owner.map_or(NOBODY, SyncId::number));
+            write_vector(w, self.position);
+            write_vector(w, self.velocity);
+            w.f32(narrow(self.degrees));
+            w.f32(narrow(self.reach));
+        })
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+        read(bytes, |r| {
+            let number = r.u16("number")?;
+            let code = r.u8("kind")?;
+            let owner = r.u16("owner")?;
+            Ok(SHOTS
+                .iter()
+                .find(|(_, other)| *other == code)
+                .map(|&(kind, _)| (number, kind, owner)))
+            .and_then(|found| {
+                Ok((
+                    found,
+                    read_vector(r)?,
+                    read_vector(r)?,
+                    r.f32("heading")?,
+                    r.f32("reach")?,
+                ))
+            })
+        })
+        .and_then(|(found, position, velocity, degrees, reach)| {
+            let (number, kind, owner) = found?;
+            let (degrees, reach) = (degrees.into(), reach.into());
+            let owner = SyncId::new(owner);
+            let shot = Self {
+                number,
+                kind,
+                owner,
+                position,
+                velocity,
+                degrees,
+                reach,
+            };
+            let finite = position.is_finite() && velocity.is_finite();
+            (finite && shot.degrees.is_finite() && shot.reach.is_finite()).then_some(shot)
+        })
+    }
+}
+
+/// The buttons in the order of their bits.
+fn buttons(intent: &mut Intent) -> [&mut bool; 10] {
+    let [fire0, fire1, fire2, fire3] = &mut intent.fire;
+    [
+        &mut intent.forward,
+        &mut intent.backward,
+        &mut intent.turn_left,
+        &mut intent.turn_right,
+        &mut intent.strafe_left,
+        &mut intent.strafe_right,
+        fire0,
+        fire1,
+        fire2,
+        fire3,
+    ]
+}
+
+pub(super) fn encode_intent(intent: &Intent) -> Vec<u8> {
+    let mut intent = *intent;
+    let aim = intent.aim;
+    let bits = buttons(&mut intent)
+        .into_iter()
+        .enumerate()
+        .fold(0, |bits, (place, pressed)| {
+            bits | u16::from(*pressed) << place
+        });
+    write(|w| {
+        w.u16(bits);
+        write_vector(w, aim);
+    })
+}
+
+pub(super) fn decode_intent(bytes: &[u8]) -> Option<Intent> {
+    let (bits, aim) = read(bytes, |r| Ok((r.u16("buttons")?, read_vector(r)?)))?;
+    let mut intent = Intent {
+        aim,
+        ..Intent::default()
+    };
+    for (place, pressed) in buttons(&mut intent).into_iter().enumerate() {
+        *pressed = bits >> place & 1 == 1;
+    }
+    (aim.is_finite() && bits < 1 << 10).then_some(intent)
+}
+
+/// `u16` actor, then text to the end.
+pub(super) fn encode_said(actor: SyncId, text: &str) -> Vec<u8> {
+    write(|w| {
+        w.u16(actor.number());
+        w.bytes(text.as_bytes());
+    })
+}
+
+pub(super) fn decode_said(bytes: &[u8]) -> Option<(SyncId, &str)> {
+    let (actor, text) = bytes.split_first_chunk::<2>()?;
+    Some((
+        SyncId::new(u16::from_le_bytes(*actor))?,
+        core::str::from_utf8(text).ok()?,
+    ))
+}
+
+/// A line of the scoreboard.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct ScoreLine {
+    pub(super) actor: SyncId,
+    pub(super) kills: u16,
+    pub(super) deaths: u16,
+    pub(super) name: String,
+}
+
+impl ScoreLine {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        write(|w| {
+            w.u16(self.actor.number());
+            w.u16(self.kills);
+            w.u16(self.deaths);
+            w.bytes(self.name.as_bytes());
+        })
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut r = Reader::new(bytes);
+        let actor = SyncId::new(r.u16("actor").ok()?)?;
+        let (kills, deaths) = (r.u16("kills").ok()?, r.u16("deaths").ok()?);
+        let name = r.text("name", r.remaining()).ok()?.to_owned();
+        Some(Self {
+            actor,
+            kills,
+            deaths,
+            name,
+        })
+    }
+}
+
+pub(super) fn encode_vector(vector: Vec2) -> Vec<u8> {
+    write(|w| write_vector(w, vector))
+}
+
+pub(super) fn decode_vector(bytes: &[u8]) -> Option<Vec2> {
+    read(bytes, read_vector).filter(|vector| vector.is_finite())
+}
+
+pub(super) fn encode_number(number: f64) -> Vec<u8> {
+    write(|w| w.f32(narrow(number)))
+}
+
+pub(super) fn decode_number(bytes: &[u8]) -> Option<f64> {
+    let number = read(bytes, |r| r.f32("number"))?;
+    number.is_finite().then(|| number.into())
+}
+
+fn write(fields: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
+    let mut out = Vec::new();
+    fields(&mut Writer::new(&mut out, usize::MAX));
+    out
+}
+
+/// Reads all of `bytes`.
+fn read<'a, T>(
+    bytes: &'a [u8],
+    fields: impl FnOnce(&mut Reader<'a>) -> Result<T, DecodeError>,
+) -> Option<T> {
+    let mut r = Reader::new(bytes);
+    let value = fields(&mut r).ok()?;
+    r.finish().ok()?;
+    Some(value)
+}
+
+fn write_vector(w: &mut Writer<'_>, vector: Vec2) {
+    w.f32(narrow(vector.x));
+    w.f32(narrow(vector.y));
+}
+
+fn read_vector(r: &mut Reader<'_>) -> Result<Vec2, DecodeError> {
+    Ok(Vec2::new(r.f32("x")?.into(), r.f32("y")?.into()))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "24 bits are finer than a screen"
+)]
+const fn narrow(number: f64) -> f32 {
+    number as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_survive_and_every_prefix_is_refused() {
+        let shot = Shot {
+            number: 7,
+            kind: Kind::Rocket,
+            owner: SyncId::new(3),
+            position: Vec2::new(1.5, -2.0),
+            velocity: Vec2::new(0.0, 600.0),
+            degrees: 90.0,
+            reach: 20.0,
+        };
+        let bytes = shot.encode();
+        assert_eq!(Shot::decode(&bytes), Some(shot));
+        assert!((0..bytes.len()).all(|cut| Shot::decode(&bytes[..cut]).is_none()));
+
+        let intent = Intent {
+            forward: true,
+            fire: [false, false, false, true],
+            aim: Vec2::new(10.0, 20.0),
+            ..Intent::default()
+        };
+        let bytes = encode_intent(&intent);
+        assert_eq!(decode_intent(&bytes), Some(intent));
+        assert!((0..bytes.len()).all(|cut| decode_intent(&bytes[..cut]).is_none()));
+    }
+
+    #[test]
+    fn numbers_that_are_none_are_refused() {
+        assert_eq!(decode_number(&f32::NAN.to_le_bytes()), None);
+        let mut aim = encode_intent(&Intent::default());
+        aim[2..6].copy_from_slice(&f32::INFINITY.to_le_bytes());
+        assert_eq!(decode_intent(&aim), None);
+    }
+}

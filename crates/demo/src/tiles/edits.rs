@@ -1,0 +1,220 @@
+//! What differs from the terrain.
+//!
+//! Edits are few compared to cells, so they all stay in memory, as long as the world is open: a chunk
+//! that was dropped can be made again without asking a disk. They are bounded by
+//! [`limits::EDITED_BLOCKS`] and [`limits::EDITED_CHUNKS`]. An edit that brings back what was there
+//! in the beginning is none.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::digest::Digest;
+use super::place::{ChunkId, Spot};
+use super::{Block, BlockId, Chunk, Sublayer, Version, limits};
+
+/// All edits of a world, and which of them nobody has taken to be stored.
+#[derive(Debug, Default)]
+pub(super) struct Edits {
+    patches: BTreeMap<ChunkId, Arc<Patch>>,
+    /// Of all patches together.
+    blocks: usize,
+    /// Counts changes; see [`Version`].
+    latest: Version,
+    dirty: BTreeSet<ChunkId>,
+}
+
+/// The edits of one chunk.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Patch {
+    /// Of the chunk with these edits.
+    version: Version,
+    /// In the order of their places.
+    changes: Vec<Change>,
+}
+
+/// One block that is not what it was.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Change {
+    pub(super) place: Place,
+    /// What the terrain has here.
+    pub(super) was: Block,
+    pub(super) is: Block,
+}
+
+/// A block within its chunk.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) struct Place {
+    pub(super) sublayer: Sublayer,
+    pub(super) spot: Spot,
+}
+
+/// Patches as they were at the end of a step; none where a chunk has become what it was.
+pub(super) type Batch = BTreeMap<ChunkId, Option<Arc<Patch>>>;
+
+/// The world holds as many edits as it can.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NoRoom;
+
+impl Edits {
+    /// Edits that come from storage.
+    pub(super) fn of_stored(patches: BTreeMap<ChunkId, Arc<Patch>>) -> Self {
+        Self {
+            blocks: patches.values().map(|patch| patch.changes.len()).sum(),
+            patches,
+            latest: Version::STORED,
+            dirty: BTreeSet::new(),
+        }
+    }
+
+    /// Whether so many more blocks can be edited, in as many chunks.
+    pub(super) fn has_room(&self, more: usize) -> bool {
+        self.blocks + more <= limits::EDITED_BLOCKS
+            && self.patches.len() + more <= limits::EDITED_CHUNKS
+    }
+
+    /// Notes that a block changes from what it `was` a moment ago to what it `is`, and gives the
+    /// number of the chunk's new content.
+    pub(super) fn record(&mut self, at: BlockId, was: Block, is: Block) -> Result<Version, NoRoom> {
+        let chunk = at.chunk();
+        let place = Place::of(at);
+        let known = self.patches.get(&chunk);
+        let is_edited = known.is_some_and(|patch| patch.find(place).is_ok());
+        // The first edit in a chunk needs a patch too, a further one only a place in it.
+        if !is_edited
+            && (self.blocks >= limits::EDITED_BLOCKS
+                || known.is_none() && self.patches.len() >= limits::EDITED_CHUNKS)
+        {
+            return Err(NoRoom);
+        }
+        self.latest = Version(self.latest.0 + 1);
+        // Copies the patch only while the one that is being stored still needs it as it was.
+        let patch = Arc::make_mut(self.patches.entry(chunk).or_default());
+        self.blocks -= patch.changes.len();
+        patch.apply(Change { place, was, is });
+        patch.version = self.latest;
+        self.blocks += patch.changes.len();
+        if patch.changes.is_empty() {
+            self.patches.remove(&chunk);
+        }
+        self.dirty.insert(chunk);
+        Ok(self.latest)
+    }
+
+    /// Brings a chunk from the terrain up to date.
+    pub(super) fn apply_to(&self, id: ChunkId, chunk: &mut Chunk) {
+        let Some(patch) = self.patches.get(&id) else {
+            return;
+        };
+        for change in &patch.changes {
+            chunk.set_block(change.place.sublayer, change.place.spot, change.is);
+        }
+        chunk.set_version(patch.version);
+    }
+
+    /// How many blocks differ from the terrain.
+    pub(super) const fn blocks(&self) -> usize {
+        self.blocks
+    }
+
+    /// The number of the newest change.
+    pub(super) const fn latest(&self) -> Version {
+        self.latest
+    }
+
+    pub(super) fn is_dirty(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
+    /// What has changed since it was last taken. It shares the patches, so this costs little however
+    /// large they are.
+    pub(super) fn take_dirty(&mut self) -> Batch {
+        core::mem::take(&mut self.dirty)
+            .into_iter()
+            .map(|chunk| (chunk, self.patches.get(&chunk).cloned()))
+            .collect()
+    }
+
+    /// For a world that is stored nowhere.
+    pub(super) fn forget_dirty(&mut self) {
+        self.dirty.clear();
+    }
+
+    /// Takes back what could not be handed on. What has changed since is newer, and is taken then.
+    pub(super) fn put_back(&mut self, batch: Batch) {
+        self.dirty.extend(batch.into_keys());
+    }
+
+    pub(super) fn add_to(&self, digest: &mut Digest) {
+        for (id, patch) in &self.patches {
+            digest.add(u64::from(id.set.0));
+            digest
+                .add(u64::from(id.at.x.cast_unsigned()) << 32 | u64::from(id.at.y.cast_unsigned()));
+            for change in &patch.changes {
+                let [typ, col, ch] = change.is.to_bytes();
+                let [low, high] = change.place.number().to_le_bytes();
+                digest.add(u64::from_le_bytes([low, high, typ, col, ch, 0, 0, 0]));
+            }
+        }
+    }
+}
+
+impl Patch {
+    /// The patch with these changes; `None` if they are not in order.
+    pub(super) fn of_stored(changes: Vec<Change>) -> Option<Self> {
+        let ordered = changes.windows(2).all(|pair| pair[0].place < pair[1].place);
+        ordered.then_some(Self {
+            version: Version::STORED,
+            changes,
+        })
+    }
+
+    pub(super) fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    fn find(&self, place: Place) -> Result<usize, usize> {
+        self.changes
+            .binary_search_by_key(&place, |change| change.place)
+    }
+
+    fn apply(&mut self, change: Change) {
+        match self.find(change.place) {
+            // What is there was an edit; what it replaced is what counts.
+            Ok(index) if self.changes[index].was == change.is => {
+                self.changes.remove(index);
+            }
+            Ok(index) => self.changes[index].is = change.is,
+            Err(index) => self.changes.insert(index, change),
+        }
+    }
+}
+
+impl Place {
+    fn of(block: BlockId) -> Self {
+        Self {
+            sublayer: block.sublayer,
+            spot: block.cell.spot(),
+        }
+    }
+
+    /// 13 bits: the sublayer, then the cell.
+    pub(super) const fn number(self) -> u16 {
+        let sublayer = match self.sublayer {
+            Sublayer::Walkable => 0,
+            Sublayer::Solid => SOLID_BIT,
+        };
+        sublayer | self.spot.number()
+    }
+
+    pub(super) fn of_number(number: u16) -> Option<Self> {
+        let sublayer = if number & SOLID_BIT == 0 {
+            Sublayer::Walkable
+        } else {
+            Sublayer::Solid
+        };
+        let spot = Spot::of_number(number & !SOLID_BIT)?;
+        Some(Self { sublayer, spot })
+    }
+}
+
+const SOLID_BIT: u16 = 1 << 12;
