@@ -24,6 +24,8 @@
 
 extern crate alloc;
 
+mod action;
+mod attach;
 mod bucket;
 mod counters;
 pub mod echo;
@@ -35,6 +37,11 @@ mod stats;
 pub mod tap;
 mod time;
 
+pub use action::{
+    ActionNumber, Actions, AskError, BUSY_FIRST, BUSY_LONGEST, Belief, EndedAction, Failure,
+    Outcome, Reason, Unasked,
+};
+pub use attach::{Attached, Attachments, Denied, Token};
 pub use bucket::TokenBucket;
 pub use loss::Loss;
 pub use path::{Addr, Ended, Host, Path, Room, StreamId, Transmit};

@@ -9,9 +9,13 @@ use crate::command::{Done, run, serve, start};
 use crate::lossy::LossyProxy;
 
 fn bots(addr: &str, count: &str, seconds: &str) -> (Done, Value) {
+    bots_of("lwar", addr, count, seconds)
+}
+
+fn bots_of(protocol: &str, addr: &str, count: &str, seconds: &str) -> (Done, Value) {
     let arguments = [
         "bots",
-        "lwar",
+        protocol,
         "--connect",
         addr,
         "--count",
@@ -46,6 +50,23 @@ fn twenty_percent_loss_loses_nobody() {
     let (done, report) = bots(&proxy.addr.to_string(), "7", "10");
     assert_eq!(done.code, Some(0), "{report}");
     assert_eq!(report["connected"].as_u64(), Some(7), "{report}");
+}
+
+#[test]
+fn fifty_bots_of_cppevy_play_twenty_seconds_and_none_is_lost() {
+    let (_server, addr) = serve("cppevy", &["--bots", "2"]);
+    let (done, report) = bots_of("cppevy", &addr.to_string(), "50", "20");
+    assert_eq!(done.code, Some(0), "{report}");
+    assert_eq!(report["connected"].as_u64(), Some(50), "{report}");
+}
+
+#[test]
+fn bots_in_the_servers_process_need_no_network() {
+    for protocol in ["lwar", "cppevy"] {
+        let done = run(&["bots", protocol, "--in-process", "--count", "5", "--seconds", "2"]);
+        assert_eq!(done.code, Some(0), "{done:?}");
+        assert!(done.stdout.contains("5 connected"), "{done:?}");
+    }
 }
 
 #[test]

@@ -17,12 +17,6 @@ use crate::{Addr, Ended, Host, Instant, Path, Room, StreamId, Transmit};
 type Reader<'a> = tickwire_wire::Reader<'a, LittleEndian>;
 type Writer<'a> = tickwire_wire::Writer<'a, LittleEndian>;
 
-/// First bytes of every recording; the last is the version.
-pub(crate) const MAGIC: &[u8; 8] = b"tickrec\x01";
-
-/// No datagram is longer, and drivers hand in streams in smaller pieces.
-const RECORD_LIMIT: usize = 128 * 1_024;
-
 /// Records everything through `sink`, which gets whole records.
 ///
 /// The sink is a closure, so that this crate needs no file: a driver appends to one, a test to a
@@ -35,7 +29,7 @@ pub struct Recorder<F> {
 impl<F: FnMut(&[u8])> Recorder<F> {
     /// Begins a recording.
     pub fn new(mut sink: F) -> Self {
-        sink(MAGIC);
+        sink(Recording::MAGIC);
         Self {
             sink,
             record: Vec::new(),
@@ -44,7 +38,7 @@ impl<F: FnMut(&[u8])> Recorder<F> {
 
     fn write(&mut self, now: Instant, kind: u8, fields: impl FnOnce(&mut Writer<'_>)) {
         self.record.clear();
-        let mut w = Writer::new(&mut self.record, RECORD_LIMIT);
+        let mut w = Writer::new(&mut self.record, 4 + Recording::RECORD_MAX);
         w.u32(0);
         w.u64(now.as_micros());
         w.u8(kind);
@@ -130,7 +124,18 @@ pub enum Record<'a> {
     Output(Transmit, &'a [u8]),
 }
 
+impl<'a> Record<'a> {
+    /// Reads one record, without the length in front of it, and when it happened.
+    pub fn decode(bytes: &'a [u8]) -> Result<(Instant, Self), DecodeError> {
+        read_record(&mut Reader::new(bytes))
+    }
+}
+
 /// Reads a recording, record by record.
+///
+/// It needs all of the bytes. Whoever reads a file too large for that takes the pieces: first
+/// [`MAGIC`](Self::MAGIC), then again and again a `u32` length of at most
+/// [`RECORD_MAX`](Self::RECORD_MAX) and that many bytes for [`Record::decode`].
 #[derive(Clone, Copy, Debug)]
 pub struct Recording<'a> {
     rest: &'a [u8],
@@ -149,9 +154,16 @@ impl fmt::Display for BadRecording {
 impl core::error::Error for BadRecording {}
 
 impl<'a> Recording<'a> {
+    /// First bytes of every recording; the last is the version.
+    pub const MAGIC: &'static [u8; 8] = b"tickrec\x01";
+
+    /// Bytes of a record, its length not counted: no datagram is longer, and drivers hand in streams
+    /// in smaller pieces.
+    pub const RECORD_MAX: usize = 128 * 1_024;
+
     /// Opens a recording.
     pub fn new(bytes: &'a [u8]) -> Result<Self, BadRecording> {
-        let rest = bytes.strip_prefix(MAGIC).ok_or(BadRecording)?;
+        let rest = bytes.strip_prefix(Self::MAGIC).ok_or(BadRecording)?;
         Ok(Self { rest })
     }
 }
@@ -168,7 +180,7 @@ impl<'a> Iterator for Recording<'a> {
             return None;
         };
         self.rest = rest;
-        Some(read_record(&mut Reader::new(record)))
+        Some(Record::decode(record))
     }
 }
 

@@ -128,7 +128,7 @@ fn a_recording_cut_anywhere_reads_up_to_the_last_whole_record() {
     let recorder = Recorder::new(|b| file.extend_from_slice(b));
     exercise(&mut Tap::new(StreamEcho::default(), recorder));
     let whole: Vec<_> = Recording::new(&file).unwrap().map(Result::unwrap).collect();
-    for cut in recording::MAGIC.len()..file.len() {
+    for cut in Recording::MAGIC.len()..file.len() {
         let read: Vec<_> = Recording::new(&file[..cut])
             .unwrap()
             .map(Result::unwrap)

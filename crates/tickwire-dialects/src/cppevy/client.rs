@@ -1,0 +1,496 @@
+//! The client: joins, keeps a copy of the server's entities, and asks for things to be done.
+//!
+//! In: the server's stream and datagrams, and from whoever plays actions and inputs. Out: payloads,
+//! events, the newest states as long as they mean something, and of every assured action one end. A
+//! person who plays sees less than this: see [`User`]. A bot uses the client as it is.
+
+mod asset;
+mod clock;
+mod event;
+mod fetch;
+mod receive;
+mod send;
+mod user;
+mod world;
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use tickwire_session::{
+    ActionNumber, Actions, Addr, Belief, Ended, Events, Failure, Instant, Outcome, Path, PeerStats,
+    Room, RoundTrip, Session, StreamId, Token, Traffic, Transmit, counters,
+};
+
+use super::limits::{
+    ACTION_PATIENCE, ACTIONS_UNDER_WAY, ATTACH_AGAIN, FAREWELL, KEEP_ALIVE, NAME_MAX,
+    REQUESTS_WAITING, STATE_MAX_AGE, STREAM_KEEP_ALIVE, TIMEOUT,
+};
+use super::message::{Assembler, Data, Join, Joined, encode};
+use super::outgoing::StreamOut;
+use super::{ActionId, Component, Delivery, Registry, StateId, SyncId};
+use asset::{Asset, Index};
+use clock::ServerClock;
+use event::build_event;
+use world::World;
+
+pub use asset::AssetFailure;
+pub use event::{ActError, ClientEvent, EndReason, FetchError, Phase};
+pub use user::{Notice, User};
+pub use world::Entity;
+
+/// Whom to connect to, and as whom.
+#[derive(Clone, Debug)]
+pub struct ClientConfig {
+    /// The server, by UDP and TCP.
+    pub server: Addr,
+    /// The player's name; what exceeds 253 bytes is cut.
+    pub name: String,
+    /// The game's events and actions.
+    pub registry: Registry,
+}
+
+counters! {
+    /// What a client refused or noticed, by cause.
+    pub struct ClientCounters {
+        /// Datagrams that are no payload of a server, or hold an object that is none.
+        undecodable,
+        /// Datagrams from somebody else.
+        stranger,
+        /// States older than what is known.
+        stale,
+        /// States and events of entities that are not there.
+        unknown_entity,
+        /// Events that are not registered.
+        unknown_event,
+        /// Events of the protocol whose data makes no sense.
+        bad_data,
+        /// Answers to what was not asked.
+        unasked_answer,
+        /// Tokens that the server refused.
+        attach_refused,
+        /// Pieces of assets that nobody waits for.
+        unexpected_piece,
+        /// Datagrams dropped because too many events were waiting.
+        overrun,
+    }
+}
+
+/// A C++evy client.
+#[derive(Debug)]
+pub struct Client {
+    began: Instant,
+    config: ClientConfig,
+    phase: Phase,
+    /// When the phase began.
+    since: Instant,
+    actor: Option<SyncId>,
+    token: Option<Token>,
+    world: World,
+    clock: ServerClock,
+    actions: Actions<ActionId, Vec<u8>>,
+    /// The newest input of each kind that has not been sent.
+    inputs: BTreeMap<ActionId, Vec<u8>>,
+    disabled_inputs: BTreeSet<ActionId>,
+    requests: BTreeSet<StateId>,
+    fetch: Option<Asset>,
+    index: Option<Index>,
+    assembler: Assembler,
+    stream: StreamOut,
+    orders: VecDeque<Transmit>,
+    join_sent: Option<Instant>,
+    next_attach: Instant,
+    /// Times that the token was shown since it was last accepted, and when first.
+    attach_tries: Option<(u32, Instant)>,
+    last_heard: Instant,
+    datagram_heard: Instant,
+    datagram_sent: Instant,
+    stream_sent: Instant,
+    events: VecDeque<ClientEvent>,
+    counters: ClientCounters,
+    round_trip: RoundTrip,
+    traffic: Traffic,
+}
+
+/// The one stream of a client.
+const STREAM: StreamId = StreamId::Dialled(0);
+
+impl Client {
+    /// A client that begins to connect.
+    pub fn new(now: Instant, config: ClientConfig) -> Self {
+        let dial = Transmit::Dial {
+            on: STREAM,
+            to: config.server,
+        };
+        Self {
+            began: now,
+            config,
+            phase: Phase::Dialling,
+            since: now,
+            actor: None,
+            token: None,
+            world: World::default(),
+            clock: ServerClock::default(),
+            actions: Actions::new(ACTION_PATIENCE, ACTIONS_UNDER_WAY),
+            inputs: BTreeMap::new(),
+            disabled_inputs: BTreeSet::new(),
+            requests: BTreeSet::new(),
+            fetch: None,
+            index: None,
+            assembler: Assembler::default(),
+            stream: StreamOut::default(),
+            orders: VecDeque::from([dial]),
+            join_sent: None,
+            next_attach: now,
+            attach_tries: None,
+            last_heard: now,
+            datagram_heard: now,
+            datagram_sent: now,
+            stream_sent: now,
+            events: VecDeque::new(),
+            counters: ClientCounters::default(),
+            round_trip: RoundTrip::new(),
+            traffic: Traffic::NONE,
+        }
+    }
+
+    /// How far it has come.
+    pub const fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// This client's entity, once joined.
+    pub const fn actor(&self) -> Option<SyncId> {
+        self.actor
+    }
+
+    /// Everything that is there, as last told.
+    pub fn entities(&self) -> impl Iterator<Item = (SyncId, &Entity)> {
+        self.world.iter()
+    }
+
+    /// What an entity is, if it is there.
+    pub fn entity(&self, id: SyncId) -> Option<&Entity> {
+        self.world.get(id)
+    }
+
+    /// A state of an entity, unless it was never told or is out of date.
+    pub fn state(&self, now: Instant, entity: SyncId, component: Component) -> Option<&[u8]> {
+        let state = self.world.get(entity)?.state(component)?;
+        (self.age(now, state.timestamp) < STATE_MAX_AGE).then_some(&*state.value)
+    }
+
+    /// How long ago a state was true, out of date or not.
+    pub fn state_age(
+        &self,
+        now: Instant,
+        entity: SyncId,
+        component: Component,
+    ) -> Option<Duration> {
+        let state = self.world.get(entity)?.state(component)?;
+        Some(self.age(now, state.timestamp))
+    }
+
+    /// How long ago a moment of the server's clock was: since the fastest datagram that could have
+    /// come from it, and half a round trip before.
+    pub fn age(&self, now: Instant, timestamp: u32) -> Duration {
+        let way = self.round_trip.mean().unwrap_or_default() / 2;
+        self.clock.age(now, timestamp) + way
+    }
+
+    /// Asks for an assured action. It will end, in one [`ClientEvent::Succeeded`] or
+    /// [`ClientEvent::Failed`].
+    pub fn act(
+        &mut self,
+        now: Instant,
+        action: ActionId,
+        data: &[u8],
+    ) -> Result<ActionNumber, ActError> {
+        let used = self.config.registry.action(action);
+        let belief = used
+            .filter(|used| used.delivery == Delivery::Assured)
+            .ok_or(ActError::NotRegistered)?
+            .belief;
+        Data::new(data).ok_or(ActError::TooLong)?;
+        if !matches!(self.phase, Phase::Attaching | Phase::Playing) {
+            return Err(ActError::NotConnected);
+        }
+        Ok(self.actions.ask(now, action, belief, data.into())?)
+    }
+
+    /// Sends an instant action: the whole of what this kind of input is now. One that was not sent
+    /// yet is replaced.
+    pub fn input(&mut self, action: ActionId, data: &[u8]) -> Result<(), ActError> {
+        let used = self.config.registry.action(action);
+        used.filter(|used| used.delivery == Delivery::Instant)
+            .ok_or(ActError::NotRegistered)?;
+        Data::new(data).ok_or(ActError::TooLong)?;
+        if self.phase != Phase::Playing {
+            return Err(ActError::NotConnected);
+        }
+        if self.disabled_inputs.contains(&action) {
+            return Err(ActError::Disabled);
+        }
+        self.inputs.insert(action, data.into());
+        Ok(())
+    }
+
+    /// Assured actions that are shown though the server has not answered, in the order of the
+    /// asking: what to draw on top of the states.
+    pub fn assumed(&self) -> impl Iterator<Item = (ActionNumber, ActionId, &[u8])> {
+        let shown = self.actions.assumed();
+        shown.map(|(number, action, data)| (number, action, data.as_slice()))
+    }
+
+    /// Asks for a state. The server may say nothing.
+    pub fn request_state(&mut self, state: StateId) -> Result<(), ActError> {
+        if self.phase != Phase::Playing {
+            return Err(ActError::NotConnected);
+        }
+        if self.requests.len() >= REQUESTS_WAITING {
+            return Err(ActError::TooMany);
+        }
+        self.requests.insert(state);
+        Ok(())
+    }
+
+    /// Says that it goes; it is over when the server has heard it, or a little later.
+    pub fn leave(&mut self, now: Instant) {
+        match self.phase {
+            Phase::Leaving | Phase::Ended(_) => {}
+            Phase::Dialling | Phase::Joining => self.end(EndReason::Left),
+            Phase::Attaching | Phase::Playing => {
+                let asked = self
+                    .actions
+                    .ask(now, ActionId::LEAVE, Belief::Confirmed, Vec::new());
+                self.enter(now, Phase::Leaving);
+                if asked.is_err() {
+                    self.end(EndReason::Left);
+                }
+            }
+        }
+    }
+
+    /// What a person who plays may see.
+    pub const fn user(&self) -> User<'_> {
+        User::new(self)
+    }
+
+    /// What was refused so far.
+    pub const fn counters(&self) -> &ClientCounters {
+        &self.counters
+    }
+
+    const fn enter(&mut self, now: Instant, phase: Phase) {
+        self.phase = phase;
+        self.since = now;
+    }
+
+    const fn is_ended(&self) -> bool {
+        matches!(self.phase, Phase::Ended(_))
+    }
+
+    /// Ends the session, and before it everything that is under way.
+    fn end(&mut self, why: EndReason) {
+        if self.is_ended() {
+            return;
+        }
+        let order = match self.phase {
+            Phase::Dialling => Transmit::Abort { on: STREAM },
+            _ => Transmit::Finish { on: STREAM },
+        };
+        self.phase = Phase::Ended(why);
+        self.orders.push_back(order);
+        self.actions.disconnect();
+        while let Some(ended) = self.actions.poll_ended() {
+            if ended.kind.name().is_none() {
+                self.events.push_back(build_event(ended));
+            }
+        }
+        self.fail_fetch(AssetFailure::Action(Failure::Disconnected));
+        self.events.push_back(ClientEvent::Ended(why));
+    }
+
+    /// Does what follows from the ends of actions.
+    fn settle(&mut self, now: Instant) {
+        while !self.is_ended()
+            && let Some(ended) = self.actions.poll_ended()
+        {
+            match ended.kind {
+                ActionId::JOIN => self.settle_join(now, ended.outcome),
+                ActionId::LEAVE => self.end(EndReason::Left),
+                ActionId::ASSET => self.settle_asset(now, ended.outcome),
+                _ => self.events.push_back(build_event(ended)),
+            }
+        }
+    }
+
+    fn settle_join(&mut self, now: Instant, outcome: Outcome) {
+        let message = match outcome {
+            Outcome::Succeeded { message, .. } => message,
+            Outcome::Failed(why) => return self.end(EndReason::Refused(why)),
+        };
+        let Ok(Joined { actor, token }) = Joined::decode(&message) else {
+            return self.end(EndReason::Garbled);
+        };
+        if let Some(sent) = self.join_sent {
+            self.round_trip.add_sample(now.since(sent));
+        }
+        (self.actor, self.token) = (Some(actor), Some(token));
+        self.enter(now, Phase::Attaching);
+        self.next_attach = now;
+        self.events.push_back(ClientEvent::Joined { actor });
+    }
+
+    fn timestamp(&self, now: Instant) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "timestamps wrap")]
+        let millis = now.since(self.began).as_millis() as u32;
+        millis
+    }
+
+    /// When patience ends in this phase.
+    fn deadline(&self) -> Instant {
+        match self.phase {
+            Phase::Leaving => self.since + FAREWELL,
+            _ => self.last_heard + TIMEOUT,
+        }
+    }
+}
+
+impl Session for Client {
+    fn handle_opened(&mut self, now: Instant, on: StreamId, _peer: Addr) {
+        if on != STREAM || self.phase != Phase::Dialling {
+            return;
+        }
+        self.last_heard = now;
+        self.stream_sent = now;
+        self.enter(now, Phase::Joining);
+        let end = self.config.name.floor_char_boundary(NAME_MAX);
+        let name = self.config.name.get(..end).unwrap_or_default();
+        let data = encode(|w| Join { name }.encode(w));
+        // Nothing was asked before, so it can be asked.
+        self.actions
+            .ask(now, ActionId::JOIN, Belief::Confirmed, data)
+            .ok();
+    }
+
+    fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
+        if on == STREAM {
+            self.receive_stream(now, bytes);
+        }
+    }
+
+    fn handle_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
+        self.receive_datagram(now, from, bytes);
+    }
+
+    fn handle_room(&mut self, _now: Instant, path: Path, room: Room) {
+        // Datagrams are smaller than what any path takes.
+        if path == Path::Stream(STREAM) {
+            self.stream.set_room(room);
+        }
+    }
+
+    fn handle_closed(&mut self, _now: Instant, path: Path, _why: Ended) {
+        // A refused datagram says nothing: the stream does.
+        if path != Path::Stream(STREAM) || self.is_ended() {
+            return;
+        }
+        self.end(match self.phase {
+            Phase::Dialling => EndReason::Unreachable,
+            Phase::Leaving => EndReason::Left,
+            _ => EndReason::Disconnected,
+        });
+        // The stream has ended already.
+        self.orders.clear();
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.is_ended() {
+            return;
+        }
+        self.actions.handle_timeout(now);
+        self.settle(now);
+        if let Some(stalled) = self.fetch.as_ref().and_then(Asset::deadline)
+            && now >= stalled
+        {
+            self.fail_fetch(AssetFailure::Stalled);
+        }
+        if self.phase == Phase::Playing && now >= self.datagram_heard + ATTACH_AGAIN {
+            self.enter(now, Phase::Attaching);
+            self.next_attach = now;
+        }
+        if !self.is_ended() && now >= self.deadline() {
+            self.end(match self.phase {
+                Phase::Dialling => EndReason::Unreachable,
+                Phase::Leaving => EndReason::Left,
+                _ => EndReason::TimedOut,
+            });
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        if let Some(order) = self.orders.pop_front() {
+            return Some(order);
+        }
+        if self.is_ended() {
+            return None;
+        }
+        self.write_stream(now, out)
+            .or_else(|| self.write_datagram(now, out))
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        if self.is_ended() {
+            return None;
+        }
+        let datagrams = match self.phase {
+            Phase::Attaching => Some(self.next_attach),
+            Phase::Playing => {
+                let idle = self.datagram_sent + KEEP_ALIVE;
+                Some(idle.min(self.datagram_heard + ATTACH_AGAIN))
+            }
+            _ => None,
+        };
+        let stream = self
+            .stream
+            .has_room()
+            .then(|| self.stream_sent + STREAM_KEEP_ALIVE);
+        let stalled = self.fetch.as_ref().and_then(Asset::deadline);
+        [datagrams, stream, stalled, self.actions.poll_timeout()]
+            .into_iter()
+            .flatten()
+            .chain([self.deadline()])
+            .min()
+    }
+
+    fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
+        let state = match self.phase {
+            Phase::Dialling => "Dialling",
+            Phase::Joining => "Joining",
+            Phase::Attaching => "Attaching",
+            Phase::Playing => "Playing",
+            Phase::Leaving => "Leaving",
+            Phase::Ended(_) => "Ended",
+        };
+        let mut stats = PeerStats::new("", self.config.server, state);
+        stats.round_trip = self.round_trip.mean();
+        stats.jitter = self.round_trip.jitter();
+        stats.traffic = self.traffic;
+        stats.refused = self.counters.undecodable + self.counters.bad_data;
+        visit(&stats);
+    }
+
+    fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64)) {
+        self.counters.visit(visit);
+    }
+}
+
+impl Events for Client {
+    type Event = ClientEvent;
+
+    fn poll_event(&mut self) -> Option<ClientEvent> {
+        self.events.pop_front()
+    }
+}

@@ -1,0 +1,78 @@
+//! What the client sends: actions by stream; its token, requests and inputs by datagram.
+
+use alloc::vec::Vec;
+
+use tickwire_session::{Instant, Transmit};
+
+use super::super::ActionId;
+use super::super::limits::{ATTACH_PERIOD, KEEP_ALIVE, STREAM_KEEP_ALIVE};
+use super::super::message::{Data, Object, PayloadWriter};
+use super::{Client, Phase, STREAM};
+
+impl Client {
+    pub(super) fn write_stream(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        if self.phase == Phase::Dialling {
+            return None;
+        }
+        let timestamp = self.timestamp(now);
+        while let Some((action, data)) = self.actions.poll_send(now) {
+            let data = Data::new(data).unwrap_or_default();
+            self.stream
+                .push(timestamp, &Object::Action { action, data });
+            if action == ActionId::JOIN {
+                self.join_sent = Some(now);
+            }
+        }
+        if now >= self.stream_sent + STREAM_KEEP_ALIVE {
+            self.stream.keep_alive(timestamp);
+        }
+        let written = self.stream.write(out)?;
+        self.stream_sent = now;
+        self.traffic.sent(written.bytes);
+        self.traffic.messages_out += written.objects;
+        Some(Transmit::Stream { on: STREAM })
+    }
+
+    pub(super) fn write_datagram(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        let attaching = self.phase == Phase::Attaching && now >= self.next_attach;
+        let news = !(self.inputs.is_empty() && self.requests.is_empty());
+        let idle = now >= self.datagram_sent + KEEP_ALIVE;
+        if !attaching && !(self.phase == Phase::Playing && (news || idle)) {
+            return None;
+        }
+        let timestamp = self.timestamp(now);
+        let mut payload = PayloadWriter::new(out, timestamp);
+        let mut objects = 0;
+        if attaching && let Some(token) = self.token {
+            let data = token.0.to_le_bytes();
+            let data = Data::new(&data).unwrap_or_default();
+            let action = ActionId::ATTACH;
+            objects += u64::from(payload.push(&Object::Action { action, data }).is_ok());
+            self.next_attach = now + ATTACH_PERIOD;
+            let (tries, first) = self.attach_tries.unwrap_or((0, now));
+            self.attach_tries = Some((tries + 1, first));
+        }
+        while let Some(&state) = self.requests.first()
+            && payload.push(&Object::StateRequest { state }).is_ok()
+        {
+            self.requests.pop_first();
+            objects += 1;
+        }
+        while let Some(input) = self.inputs.first_entry() {
+            let action = *input.key();
+            let data = Data::new(input.get()).unwrap_or_default();
+            if payload.push(&Object::Action { action, data }).is_err() {
+                break;
+            }
+            input.remove();
+            objects += 1;
+        }
+        let bytes = payload.finish();
+        self.datagram_sent = now;
+        self.traffic.sent(bytes);
+        self.traffic.messages_out += objects;
+        Some(Transmit::Datagram {
+            to: self.config.server,
+        })
+    }
+}

@@ -1,0 +1,175 @@
+//! What waits to be sent on one path, and how it becomes payloads.
+//!
+//! Objects wait with the moment they speak of. A payload speaks of one moment only, so objects share
+//! one as long as their moments are the same: nearly always, since a game publishes a step at a time.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use tickwire_session::Room;
+
+use super::Writer;
+use super::message::{Object, PayloadWriter};
+
+/// Objects that wait, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    objects: VecDeque<Waiting>,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    timestamp: u32,
+    object: Vec<u8>,
+}
+
+impl Queue {
+    pub(crate) fn push(&mut self, timestamp: u32, object: &Object<'_>) {
+        let mut bytes = Vec::new();
+        object.encode(&mut Writer::new(&mut bytes, usize::MAX));
+        self.bytes += bytes.len();
+        self.objects.push_back(Waiting {
+            timestamp,
+            object: bytes,
+        });
+    }
+
+    /// Drops the object that waits longest.
+    pub(crate) fn drop_oldest(&mut self) {
+        self.pop();
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Bytes of all objects.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// The moment of the next object.
+    pub(crate) fn timestamp(&self) -> Option<u32> {
+        self.objects.front().map(|waiting| waiting.timestamp)
+    }
+
+    /// Moves objects of the next one's moment into a payload that speaks of it, as many as fit.
+    /// Returns how many.
+    pub(crate) fn fill(&mut self, payload: &mut PayloadWriter<'_>) -> u64 {
+        let timestamp = self.timestamp();
+        let mut moved = 0;
+        while let Some(next) = self.objects.front()
+            && Some(next.timestamp) == timestamp
+            && payload.push_encoded(&next.object).is_ok()
+        {
+            self.pop();
+            moved += 1;
+        }
+        moved
+    }
+
+    fn pop(&mut self) {
+        if let Some(gone) = self.objects.pop_front() {
+            self.bytes -= gone.object.len();
+        }
+    }
+}
+
+/// The sending side of a stream.
+///
+/// A stream may take less than a payload at a time, so the one that is being written is held. What
+/// waits behind it is still objects.
+#[derive(Debug, Default)]
+pub(crate) struct StreamOut {
+    queue: Queue,
+    payload: Vec<u8>,
+    /// How much of `payload` was handed over.
+    written: usize,
+    room: u32,
+    /// The most room there ever was: that of a stream which has passed on everything.
+    most_room: u32,
+}
+
+/// What a call to [`StreamOut::write`] handed over.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Written {
+    pub(crate) bytes: usize,
+    /// Objects of a payload that was begun.
+    pub(crate) objects: u64,
+}
+
+impl StreamOut {
+    pub(crate) fn push(&mut self, timestamp: u32, object: &Object<'_>) {
+        self.queue.push(timestamp, object);
+    }
+
+    pub(crate) fn set_room(&mut self, room: Room) {
+        self.room = room.bytes;
+        self.most_room = self.most_room.max(room.bytes);
+    }
+
+    /// Whether the stream takes anything at all.
+    pub(crate) const fn has_room(&self) -> bool {
+        self.room > 0
+    }
+
+    /// Bytes that wait.
+    pub(crate) const fn waiting(&self) -> usize {
+        self.queue.bytes() + self.payload.len() - self.written
+    }
+
+    /// Whether everything was handed over.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.written == self.payload.len()
+    }
+
+    /// Whether everything was handed over, and the stream has passed it on.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.is_idle() && self.room == self.most_room
+    }
+
+    /// Begins an empty payload, unless there is something to say anyway.
+    pub(crate) fn keep_alive(&mut self, timestamp: u32) {
+        if self.is_idle() {
+            self.begin(timestamp, |_| 0);
+        }
+    }
+
+    /// Hands over as much as there is room for of the payload under way, or of the next.
+    pub(crate) fn write(&mut self, out: &mut Vec<u8>) -> Option<Written> {
+        let mut objects = 0;
+        if self.written == self.payload.len()
+            && self.room > 0
+            && let Some(timestamp) = self.queue.timestamp()
+        {
+            let mut queue = core::mem::take(&mut self.queue);
+            objects = self.begin(timestamp, |payload| queue.fill(payload));
+            self.queue = queue;
+        }
+        let rest = self.payload.get(self.written..).unwrap_or_default();
+        let room = usize::try_from(self.room).unwrap_or(usize::MAX);
+        let part = rest.get(..room).unwrap_or(rest);
+        if part.is_empty() {
+            return None;
+        }
+        out.extend_from_slice(part);
+        let bytes = part.len();
+        self.written += bytes;
+        self.room -= u32::try_from(bytes).unwrap_or(self.room);
+        Some(Written { bytes, objects })
+    }
+
+    fn begin(&mut self, timestamp: u32, fill: impl FnOnce(&mut PayloadWriter<'_>) -> u64) -> u64 {
+        self.payload.clear();
+        self.written = 0;
+        let mut payload = PayloadWriter::new(&mut self.payload, timestamp);
+        let objects = fill(&mut payload);
+        payload.finish();
+        objects
+    }
+}

@@ -1,0 +1,476 @@
+//! The server: entities with states for everybody, events, and an answer to every action.
+//!
+//! In: streams and datagrams, and from the game entities with their states, events, and decisions
+//! about actions. Out: payloads, and for the game who joined, what each wants done, who left. The
+//! protocol's own actions (Join, Attach, Asset, Leave) are answered here; what any other means is the
+//! game's. The entity of a client comes with it and goes with it, and everything else that there is
+//! the game summons.
+
+mod assets;
+mod depart;
+mod desk;
+mod entities;
+mod event;
+mod peer;
+mod receive;
+mod sync_ids;
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+use tickwire_session::{
+    Addr, Attachments, Ended, Events, Instant, Path, PeerStats, Reason, Room, Session, StreamId,
+    Transmit, counters,
+};
+
+use super::limits::{STATE_PERIOD, STREAMS_MAX};
+use super::message::{Data, Object, PayloadWriter, Summon, encode};
+use super::{ActionId, Archetype, Component, Delivery, EventId, Registry, SyncId};
+use assets::Assets;
+use desk::{LineId, Turn, Via};
+use entities::Entities;
+use peer::{Peer, Stage};
+use sync_ids::SyncIds;
+
+pub use assets::BadAsset;
+pub(super) use assets::INDEX;
+pub use event::{ActionToken, Answer, Audience, Departure, NoFreeId, PublishError, ServerEvent};
+
+/// How a server is set up.
+#[derive(Clone, Debug, Default)]
+pub struct ServerConfig {
+    /// The game's events and actions.
+    pub registry: Registry,
+    /// What the entity of a client is.
+    pub actor: Archetype,
+    /// How many clients may play; `None`: as many as there are sync ids.
+    pub clients: Option<u16>,
+}
+
+counters! {
+    /// What a server refused or noticed, by cause.
+    pub struct ServerCounters {
+        /// Datagrams that are no payload of a client, or hold an object that is none.
+        undecodable_datagram,
+        /// Streams that were closed because they could not be read any further.
+        undecodable_stream,
+        /// Objects from addresses that are not attached.
+        stranger,
+        /// Tokens that nobody holds.
+        wrong_token,
+        /// Tokens shown by another host than their holder's.
+        token_from_elsewhere,
+        /// Tokens shown by an address that belongs to another client.
+        foreign_token,
+        /// Joins for which there was no place.
+        full,
+        /// Actions that do not exist.
+        unknown_action,
+        /// Actions of the protocol whose data made no sense.
+        bad_data,
+        /// Actions answered with Busy.
+        busy,
+        /// Actions that the game left unanswered.
+        unanswered,
+        /// Answers of the game to actions that were answered before, or whose client is gone.
+        stray_answer,
+        /// State requests above the rate, or of states that do not exist.
+        request_ignored,
+        /// Connections above what is kept.
+        too_many_streams,
+        /// Answers dropped because too many were waiting.
+        overrun,
+    }
+}
+
+/// A C++evy server.
+#[derive(Debug)]
+pub struct Server {
+    began: Instant,
+    config: ServerConfig,
+    ids: SyncIds,
+    entities: Entities,
+    peers: BTreeMap<StreamId, Peer>,
+    actors: BTreeMap<SyncId, StreamId>,
+    attachments: Attachments<StreamId>,
+    assets: Assets,
+    /// Addresses that are not attached, and how many tokens of each are to be refused.
+    strangers: VecDeque<(Addr, usize)>,
+    refused_streams: VecDeque<StreamId>,
+    next_send: Instant,
+    events: VecDeque<ServerEvent>,
+    counters: ServerCounters,
+    closing: bool,
+}
+
+impl Server {
+    /// A server without clients or entities, whose clock begins now. The secret keeps tokens from
+    /// being guessed.
+    pub fn new(now: Instant, secret: [u8; 32], config: ServerConfig) -> Self {
+        Self {
+            began: now,
+            config,
+            ids: SyncIds::new(),
+            entities: Entities::default(),
+            peers: BTreeMap::new(),
+            actors: BTreeMap::new(),
+            attachments: Attachments::new(secret),
+            assets: Assets::new(),
+            strangers: VecDeque::new(),
+            refused_streams: VecDeque::new(),
+            next_send: now,
+            events: VecDeque::new(),
+            counters: ServerCounters::default(),
+            closing: false,
+        }
+    }
+
+    /// Puts an entity into everybody's world. It can be seen once it has a state.
+    pub fn summon(&mut self, now: Instant, archetype: Archetype) -> Result<SyncId, NoFreeId> {
+        let entity = self.ids.give(now).ok_or(NoFreeId)?;
+        self.add_entity(now, Summon { entity, archetype });
+        Ok(entity)
+    }
+
+    /// Takes an entity out of everybody's world. One that is gone already is no mistake; a client's
+    /// own stays as long as the client.
+    pub fn dismiss(&mut self, now: Instant, entity: SyncId) {
+        if !self.actors.contains_key(&entity) {
+            self.remove_entity(now, entity);
+        }
+    }
+
+    /// Says what is true of an entity from now on. One that is gone is no mistake.
+    pub fn set_state(
+        &mut self,
+        entity: SyncId,
+        component: Component,
+        value: &[u8],
+    ) -> Result<(), PublishError> {
+        let value = Data::new(value).ok_or(PublishError::TooLong)?;
+        self.entities.set(entity, component, value);
+        Ok(())
+    }
+
+    /// Says that something happened now, by the path that the event is registered for.
+    pub fn event(
+        &mut self,
+        now: Instant,
+        to: Audience,
+        event: EventId,
+        data: &[u8],
+    ) -> Result<(), PublishError> {
+        let data = Data::new(data).ok_or(PublishError::TooLong)?;
+        let delivery = match event.name() {
+            Some(_) => None,
+            None => self.config.registry.event(event),
+        };
+        let via = match delivery.ok_or(PublishError::NotRegistered)? {
+            Delivery::Instant => Via::Datagrams,
+            Delivery::Assured => Via::Stream,
+        };
+        self.tell(now, to, via, &Object::Event { event, data });
+        Ok(())
+    }
+
+    /// Answers an action. Only the first answer counts, except after [`Reason::Delayed`]: such an
+    /// action may succeed later, and should, because until then its client gets only failures for
+    /// others of its kind. An action whose client is gone is no mistake.
+    pub fn answer(
+        &mut self,
+        now: Instant,
+        token: ActionToken,
+        answer: Answer<'_>,
+    ) -> Result<(), PublishError> {
+        let ActionToken { on, line, number } = token;
+        let action = line.action;
+        let (object, decision) = match answer {
+            Answer::Success(message) => {
+                let message = Data::new(message).ok_or(PublishError::TooLong)?;
+                (Object::Success { action, message }, Ok(()))
+            }
+            Answer::Failure(reason) => (Object::Failure { action, reason }, Err(reason)),
+        };
+        let timestamp = self.timestamp(now);
+        let peer = self
+            .peers
+            .get_mut(&on)
+            .filter(|peer| peer.actor().is_some());
+        match peer.map(|peer| (peer.desk.decide(now, line, number, decision), peer)) {
+            Some((Ok(()), peer)) => peer.tell(line.via, timestamp, &object),
+            _ => {
+                self.counters.stray_answer += 1;
+                return Ok(());
+            }
+        }
+        self.with_peer(on, |server, peer| server.take_turns(now, on, peer, line));
+        Ok(())
+    }
+
+    /// What a client's newest successful action of this kind by UDP said, for half a second: its
+    /// current input.
+    pub fn controls(&self, now: Instant, actor: SyncId, action: ActionId) -> Option<&[u8]> {
+        let peer = self.peers.get(self.actors.get(&actor)?)?;
+        let via = Via::Datagrams;
+        peer.desk.newest(now, LineId { action, via })
+    }
+
+    /// Offers an asset, in place of one that had this name.
+    pub fn add_asset(&mut self, name: &str, bytes: &[u8]) -> Result<(), BadAsset> {
+        self.assets.add(name, bytes)
+    }
+
+    /// Sends a client away.
+    pub fn kick(&mut self, now: Instant, actor: SyncId) {
+        if let Some(&on) = self.actors.get(&actor) {
+            self.send_away(now, on, Departure::Kicked);
+        }
+    }
+
+    /// Tells every client that the server ends, and takes no more of them.
+    ///
+    /// Drive the session until [`is_finished`](Self::is_finished), then drop it.
+    pub fn shut_down(&mut self, now: Instant) {
+        self.closing = true;
+        let timestamp = self.timestamp(now);
+        for peer in self.peers.values_mut() {
+            if let Some(actor) = peer.actor() {
+                peer.tell(
+                    Via::Stream,
+                    timestamp,
+                    &EntityEvent::new(EventId::CLIENT_LEAVE, actor).object(),
+                );
+            }
+            peer.close(now);
+        }
+        while let Some((&actor, _)) = self.actors.first_key_value() {
+            self.leave_world(now, actor, Departure::ShutDown);
+        }
+    }
+
+    /// Whether every connection has ended.
+    pub fn is_finished(&self) -> bool {
+        self.peers.is_empty() && self.refused_streams.is_empty()
+    }
+
+    /// The clients that play, with their names.
+    pub fn actors(&self) -> impl Iterator<Item = (SyncId, &str)> {
+        self.peers.values().filter_map(|peer| match &peer.stage {
+            Stage::Joined { actor, name, .. } => Some((*actor, &**name)),
+            Stage::Open | Stage::Closing { .. } => None,
+        })
+    }
+
+    /// What was refused so far.
+    pub const fn counters(&self) -> &ServerCounters {
+        &self.counters
+    }
+
+    fn add_entity(&mut self, now: Instant, summon: Summon) {
+        let timestamp = self.timestamp(now);
+        self.entities.add(summon, timestamp);
+        let data = encode(|w| summon.encode(w));
+        let (event, data) = (EventId::SUMMON, Data::new(&data).unwrap_or_default());
+        self.tell(
+            now,
+            Audience::All,
+            Via::Stream,
+            &Object::Event { event, data },
+        );
+    }
+
+    fn remove_entity(&mut self, now: Instant, entity: SyncId) {
+        if self.entities.remove(entity).is_some() {
+            self.ids.release(now, entity);
+            let dismiss = EntityEvent::new(EventId::DISMISS, entity);
+            self.tell(now, Audience::All, Via::Stream, &dismiss.object());
+        }
+    }
+
+    /// Queues an object for every client that plays and is meant.
+    fn tell(&mut self, now: Instant, to: Audience, via: Via, object: &Object<'_>) {
+        let timestamp = self.timestamp(now);
+        for (on, peer) in &mut self.peers {
+            let reached = via == Via::Stream || self.attachments.addr_of(*on).is_some();
+            if reached && peer.actor().is_some_and(|actor| to.includes(actor)) {
+                peer.tell(via, timestamp, object);
+            }
+        }
+    }
+
+    /// Works on a peer that is out of the table meanwhile, since what it does concerns the others.
+    fn with_peer<T>(
+        &mut self,
+        on: StreamId,
+        work: impl FnOnce(&mut Self, &mut Peer) -> T,
+    ) -> Option<T> {
+        let mut peer = self.peers.remove(&on)?;
+        let result = work(self, &mut peer);
+        self.peers.insert(on, peer);
+        Some(result)
+    }
+
+    /// Shows the game the first of a line, after refusing what needs no game.
+    fn take_turns(&mut self, now: Instant, on: StreamId, peer: &mut Peer, line: LineId) {
+        let Some(actor) = peer.actor() else {
+            return;
+        };
+        let timestamp = self.timestamp(now);
+        let action = line.action;
+        while let Some(turn) = peer.desk.next(now, line) {
+            match turn {
+                Turn::Refuse(reason) => {
+                    self.counters.busy += u64::from(reason == Reason::Busy);
+                    peer.tell(line.via, timestamp, &Object::Failure { action, reason });
+                }
+                Turn::Ask { number, data } => self.events.push_back(ServerEvent::Action {
+                    actor,
+                    action,
+                    data,
+                    token: ActionToken { on, line, number },
+                }),
+            }
+        }
+    }
+
+    /// Begins a sending: what changed, and what is to be repeated, to everybody.
+    fn send(&mut self, now: Instant) {
+        let timestamp = self.timestamp(now);
+        let due = self.entities.take_due(now, timestamp);
+        for (on, peer) in &mut self.peers {
+            if self.attachments.addr_of(*on).is_some() {
+                peer.begin_sending(timestamp, &due);
+            }
+        }
+    }
+
+    fn timestamp(&self, now: Instant) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "timestamps wrap")]
+        let millis = now.since(self.began).as_millis() as u32;
+        millis
+    }
+}
+
+impl Session for Server {
+    fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr) {
+        if self.closing || self.peers.len() >= STREAMS_MAX {
+            self.counters.too_many_streams += u64::from(!self.closing);
+            self.refused_streams.push_back(on);
+            return;
+        }
+        self.next_send = self.next_send.max(now);
+        self.peers.insert(on, Peer::new(now, peer));
+    }
+
+    fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
+        self.receive_stream(now, on, bytes);
+    }
+
+    fn handle_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
+        self.receive_datagram(now, from, bytes);
+    }
+
+    fn handle_room(&mut self, _now: Instant, path: Path, room: Room) {
+        // Datagrams are smaller than what any path takes.
+        if let Path::Stream(on) = path
+            && let Some(peer) = self.peers.get_mut(&on)
+        {
+            peer.stream.set_room(room);
+        }
+    }
+
+    fn handle_closed(&mut self, now: Instant, path: Path, _why: Ended) {
+        // Nobody's datagrams end a session: an address may come back.
+        if let Path::Stream(on) = path {
+            self.close(now, on, Departure::Disconnected);
+            self.forget(on);
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if now < self.next_send {
+            return;
+        }
+        self.sweep(now);
+        self.send(now);
+        // Counting from the last moment due keeps the rate; after a pause there is no catching up.
+        self.next_send += STATE_PERIOD;
+        if self.next_send <= now {
+            self.next_send = now + STATE_PERIOD;
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        let timestamp = self.timestamp(now);
+        if let Some((to, refusals)) = self.strangers.pop_front() {
+            let mut payload = PayloadWriter::new(out, timestamp);
+            let (action, reason) = (ActionId::ATTACH, Reason::Error);
+            for _ in 0..refusals {
+                // A refusal is no longer than what it refuses, so they fit as that did.
+                payload.push(&Object::Failure { action, reason }).ok();
+            }
+            payload.finish();
+            return Some(Transmit::Datagram { to });
+        }
+        for (&on, peer) in &mut self.peers {
+            if peer.write_stream(now, timestamp, out).is_some() {
+                return Some(Transmit::Stream { on });
+            }
+            if let Some(to) = self.attachments.addr_of(on)
+                && peer
+                    .write_datagram(now, timestamp, &self.entities, out)
+                    .is_some()
+            {
+                return Some(Transmit::Datagram { to });
+            }
+        }
+        self.poll_ended_stream(now)
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let deadline =
+            |(on, peer): (&StreamId, &Peer)| peer.deadline(self.attachments.addr_of(*on).is_some());
+        let next = self.peers.iter().map(deadline).min()?;
+        Some(next.min(self.next_send))
+    }
+
+    fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
+        for (on, peer) in &self.peers {
+            visit(&peer.stats(self.attachments.addr_of(*on)));
+        }
+    }
+
+    fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64)) {
+        self.counters.visit(visit);
+    }
+}
+
+impl Events for Server {
+    type Event = ServerEvent;
+
+    fn poll_event(&mut self) -> Option<ServerEvent> {
+        self.events.pop_front()
+    }
+}
+
+/// An event whose data is a sync id and nothing else.
+struct EntityEvent {
+    event: EventId,
+    data: [u8; 2],
+}
+
+impl EntityEvent {
+    const fn new(event: EventId, entity: SyncId) -> Self {
+        Self {
+            event,
+            data: entity.number().to_le_bytes(),
+        }
+    }
+
+    fn object(&self) -> Object<'_> {
+        Object::Event {
+            event: self.event,
+            data: Data::new(&self.data).unwrap_or_default(),
+        }
+    }
+}

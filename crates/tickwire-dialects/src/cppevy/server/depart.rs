@@ -1,0 +1,106 @@
+//! How clients go: by themselves, because they must, or with the server.
+
+use alloc::vec::Vec;
+
+use tickwire_session::{Instant, Reason, StreamId, Transmit};
+
+use super::super::limits::{STREAM_WAITING, TIMEOUT};
+use super::super::message::Object;
+use super::super::{EventId, SyncId};
+use super::desk::Via;
+use super::peer::{Peer, Stage};
+use super::{Audience, Departure, EntityEvent, Server, ServerEvent};
+
+impl Server {
+    /// Tells a client that it is gone, and closes its stream.
+    pub(super) fn send_away(&mut self, now: Instant, on: StreamId, why: Departure) {
+        let timestamp = self.timestamp(now);
+        let Some(peer) = self.peers.get_mut(&on) else {
+            return;
+        };
+        let actor = peer.actor();
+        if let Some(actor) = actor {
+            peer.tell(
+                Via::Stream,
+                timestamp,
+                &EntityEvent::new(EventId::CLIENT_LEAVE, actor).object(),
+            );
+        }
+        peer.close(now);
+        if let Some(actor) = actor {
+            self.leave_world(now, actor, why);
+        }
+    }
+
+    /// Closes a client's stream behind what waits for it, without a word.
+    pub(super) fn close(&mut self, now: Instant, on: StreamId, why: Departure) {
+        let Some(peer) = self.peers.get_mut(&on) else {
+            return;
+        };
+        let actor = peer.actor();
+        peer.close(now);
+        if let Some(actor) = actor {
+            self.leave_world(now, actor, why);
+        }
+    }
+
+    /// Tells the others, and the game, that a client and its entity are gone.
+    pub(super) fn leave_world(&mut self, now: Instant, actor: SyncId, why: Departure) {
+        if self.actors.remove(&actor).is_some() {
+            let leave = EntityEvent::new(EventId::CLIENT_LEAVE, actor);
+            self.tell(now, Audience::All, Via::Stream, &leave.object());
+            self.remove_entity(now, actor);
+            self.events.push_back(ServerEvent::Left { actor, why });
+        }
+    }
+
+    /// Removes whoever is silent or cannot keep up, and answers what the game forgot.
+    pub(super) fn sweep(&mut self, now: Instant) {
+        let mut leaving = Vec::new();
+        let timestamp = self.timestamp(now);
+        let mut late = Vec::new();
+        for (&on, peer) in &mut self.peers {
+            if now.since(peer.last_heard) >= TIMEOUT {
+                leaving.push((on, Departure::TimedOut));
+            } else if peer.stream.waiting() > STREAM_WAITING {
+                leaving.push((on, Departure::FellBehind));
+            }
+            while let Some(line) = peer.desk.expire(now) {
+                let (action, reason) = (line.action, Reason::Unavailable);
+                peer.tell(line.via, timestamp, &Object::Failure { action, reason });
+                late.push((on, line));
+            }
+        }
+        self.counters.unanswered += late.len() as u64;
+        for (on, line) in late {
+            self.with_peer(on, |server, peer| server.take_turns(now, on, peer, line));
+        }
+        for (on, why) in leaving {
+            self.close(now, on, why);
+        }
+    }
+
+    /// Ends the stream of a client that was told everything, or has had its time.
+    pub(super) fn poll_ended_stream(&mut self, now: Instant) -> Option<Transmit> {
+        if let Some(on) = self.refused_streams.pop_front() {
+            return Some(Transmit::Finish { on });
+        }
+        let ends = |peer: &Peer| match peer.stage {
+            Stage::Closing { until } => peer.is_told() || now >= until,
+            Stage::Open | Stage::Joined { .. } => false,
+        };
+        let (&on, peer) = self.peers.iter().find(|(_, peer)| ends(peer))?;
+        let told = peer.is_told();
+        self.forget(on);
+        Some(if told {
+            Transmit::Finish { on }
+        } else {
+            Transmit::Abort { on }
+        })
+    }
+
+    pub(super) fn forget(&mut self, on: StreamId) {
+        self.peers.remove(&on);
+        self.attachments.remove(on);
+    }
+}

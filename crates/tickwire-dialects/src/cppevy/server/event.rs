@@ -1,0 +1,152 @@
+//! What a server tells the game, what the game says to it, and why it cannot say something.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tickwire_session::{Reason, StreamId};
+
+use super::super::limits::DATA_MAX;
+use super::super::{ActionId, SyncId};
+use super::desk::LineId;
+
+/// What the game is told.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ServerEvent {
+    /// Somebody plays, and has an entity that everybody can see.
+    Joined {
+        /// Its entity.
+        actor: SyncId,
+        /// Its name: any UTF-8, of up to 253 bytes, that others may have too.
+        name: String,
+    },
+    /// A client wants something done: [`answer`](super::Server::answer) it. Until then no other
+    /// action of this kind comes from this client by the same path.
+    Action {
+        /// Who.
+        actor: SyncId,
+        /// What kind; always one that is registered and enabled.
+        action: ActionId,
+        /// What it said; not looked at.
+        data: Vec<u8>,
+        /// What to answer with.
+        token: ActionToken,
+    },
+    /// Somebody is gone, and so is its entity.
+    Left {
+        /// Who.
+        actor: SyncId,
+        /// Why.
+        why: Departure,
+    },
+}
+
+/// An action that waits for its answer.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ActionToken {
+    pub(super) on: StreamId,
+    pub(super) line: LineId,
+    pub(super) number: u64,
+}
+
+/// What becomes of an action.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Answer<'a> {
+    /// It was done.
+    Success(&'a [u8]),
+    /// It was not.
+    Failure(Reason),
+}
+
+/// Who hears of an event.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Audience {
+    /// Everybody.
+    All,
+    /// One client.
+    One(SyncId),
+    /// Everybody but one client.
+    AllBut(SyncId),
+}
+
+impl Audience {
+    pub(super) fn includes(self, actor: SyncId) -> bool {
+        match self {
+            Self::All => true,
+            Self::One(only) => actor == only,
+            Self::AllBut(but) => actor != but,
+        }
+    }
+}
+
+/// Why a client is gone.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Departure {
+    /// It said so.
+    Left,
+    /// Its stream ended.
+    Disconnected,
+    /// Nothing was heard of it.
+    TimedOut,
+    /// It sent what cannot be read, on a stream that cannot be read any further.
+    Garbled,
+    /// It does not take what it is sent.
+    FellBehind,
+    /// The game sent it away.
+    Kicked,
+    /// The server ends.
+    ShutDown,
+}
+
+impl fmt::Display for Departure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Left => "left",
+            Self::Disconnected => "disconnected",
+            Self::TimedOut => "timed out",
+            Self::Garbled => "sent bytes that make no sense",
+            Self::FellBehind => "fell behind",
+            Self::Kicked => "was sent away",
+            Self::ShutDown => "left: the server ends",
+        })
+    }
+}
+
+/// All sync ids are in use or resting.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct NoFreeId;
+
+impl fmt::Display for NoFreeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = SyncId::COUNT;
+        write!(
+            f,
+            "all {count} sync ids are in use, or were in use just now"
+        )
+    }
+}
+
+impl core::error::Error for NoFreeId {}
+
+/// Why something cannot be said.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum PublishError {
+    /// An object does not carry so much.
+    TooLong,
+    /// The registry has no such event, or it is the protocol's own.
+    NotRegistered,
+}
+
+impl fmt::Display for PublishError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong => write!(f, "data must have at most {DATA_MAX} bytes"),
+            Self::NotRegistered => f.write_str("the registry has no such event"),
+        }
+    }
+}
+
+impl core::error::Error for PublishError {}

@@ -1,0 +1,258 @@
+//! One client as the server knows it.
+
+use alloc::collections::{BTreeSet, VecDeque};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use tickwire_session::{Addr, Instant, PeerStats, Traffic};
+use tickwire_wire::Serial;
+
+use super::super::SyncId;
+use super::super::limits::{
+    DATAGRAM_WAITING, DATAGRAMS_A_SENDING, FAREWELL, KEEP_ALIVE, REQUESTS_A_SECOND,
+    STREAM_KEEP_ALIVE,
+};
+use super::super::message::{Assembler, Data, Object, PayloadWriter, encode};
+use super::super::outgoing::{Queue, StreamOut};
+use super::super::{EventId, StateId};
+use super::assets::Transfer;
+use super::desk::{Desk, Via};
+use super::entities::Entities;
+
+#[derive(Debug)]
+pub(super) struct Peer {
+    /// Where its stream comes from.
+    pub(super) addr: Addr,
+    pub(super) stage: Stage,
+    pub(super) assembler: Assembler,
+    pub(super) stream: StreamOut,
+    pub(super) desk: Desk,
+    pub(super) transfer: Option<Transfer>,
+    pub(super) last_heard: Instant,
+    pub(super) traffic: Traffic,
+    pub(super) refused: u64,
+    /// Events and answers for the next datagram.
+    datagrams: Queue,
+    /// States that are to be sent, by descriptor.
+    due: BTreeSet<u16>,
+    /// Where to go on among them, so that each gets its turn.
+    next_due: u16,
+    /// Datagrams that may still be filled with states in this sending.
+    budget: u32,
+    /// When the last requests were honoured, oldest first.
+    requests: VecDeque<Instant>,
+    stream_sent: Instant,
+    datagram_sent: Instant,
+}
+
+/// How far a client has come (see `STATES.md`).
+#[derive(Clone, Debug)]
+pub(super) enum Stage {
+    /// It has not joined.
+    Open,
+    /// It has an entity.
+    Joined {
+        actor: SyncId,
+        name: String,
+        /// Timestamp of its Summons.
+        since: u32,
+    },
+    /// It is only told what was left to tell.
+    Closing { until: Instant },
+}
+
+impl Peer {
+    pub(super) fn new(now: Instant, addr: Addr) -> Self {
+        Self {
+            addr,
+            stage: Stage::Open,
+            assembler: Assembler::default(),
+            stream: StreamOut::default(),
+            desk: Desk::new(now),
+            transfer: None,
+            last_heard: now,
+            traffic: Traffic::NONE,
+            refused: 0,
+            datagrams: Queue::default(),
+            due: BTreeSet::new(),
+            next_due: 0,
+            budget: 0,
+            requests: VecDeque::new(),
+            stream_sent: now,
+            datagram_sent: now,
+        }
+    }
+
+    /// Its entity, if it has joined and not left.
+    pub(super) const fn actor(&self) -> Option<SyncId> {
+        match self.stage {
+            Stage::Joined { actor, .. } => Some(actor),
+            Stage::Open | Stage::Closing { .. } => None,
+        }
+    }
+
+    /// From now on it is only told what waits.
+    pub(super) fn close(&mut self, now: Instant) {
+        if !matches!(self.stage, Stage::Closing { .. }) {
+            self.stage = Stage::Closing {
+                until: now + FAREWELL,
+            };
+            self.transfer = None;
+            self.due.clear();
+        }
+    }
+
+    /// Queues an object by one of its paths. On the lossy one the oldest gives way.
+    pub(super) fn tell(&mut self, via: Via, timestamp: u32, object: &Object<'_>) {
+        match via {
+            Via::Stream => self.stream.push(timestamp, object),
+            Via::Datagrams => {
+                if self.datagrams.len() >= DATAGRAM_WAITING {
+                    self.datagrams.drop_oldest();
+                }
+                self.datagrams.push(timestamp, object);
+            }
+        }
+    }
+
+    /// Its datagrams go to a new address, which knows nothing: every state is due.
+    pub(super) fn attach(&mut self, entities: &Entities) {
+        self.due.extend(entities.descriptors());
+    }
+
+    /// Begins a sending with these states, besides what the last one did not get to.
+    pub(super) fn begin_sending(&mut self, timestamp: u32, due: &[u16]) {
+        if let Stage::Joined { since, .. } = self.stage
+            && timestamp.is_newer_than(since)
+        {
+            self.due.extend(due);
+            self.budget = DATAGRAMS_A_SENDING;
+        }
+    }
+
+    /// Puts a state into the next sending, if the client has not asked too often.
+    pub(super) fn request(&mut self, now: Instant, state: StateId) -> Option<()> {
+        let fresh = |at: &Instant| now.since(*at) < Duration::from_secs(1);
+        self.requests.retain(fresh);
+        if self.requests.len() >= REQUESTS_A_SECOND {
+            return None;
+        }
+        self.requests.push_back(now);
+        self.due.insert(state.descriptor());
+        Some(())
+    }
+
+    /// Writes the next part of the stream. Pieces of an asset go one at a time, and only when the
+    /// stream has passed on everything before: so nothing ever waits for more than one of them. A
+    /// stream that has less room for good gets one a second.
+    pub(super) fn write_stream(
+        &mut self,
+        now: Instant,
+        timestamp: u32,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let patient = self.stream.is_idle() && now >= self.stream_sent + KEEP_ALIVE;
+        if (self.stream.is_clear() || patient)
+            && let Some(transfer) = &mut self.transfer
+        {
+            if let Some(piece) = transfer.piece() {
+                let data = encode(|w| piece.encode(w));
+                let data = Data::new(&data).unwrap_or_default();
+                let event = EventId::ASSET;
+                self.stream.push(timestamp, &Object::Event { event, data });
+            }
+            transfer.advance();
+            self.transfer.take_if(|transfer| transfer.piece().is_none());
+        }
+        if now >= self.stream_sent + STREAM_KEEP_ALIVE {
+            self.stream.keep_alive(timestamp);
+        }
+        let written = self.stream.write(out)?;
+        self.stream_sent = now;
+        self.traffic.sent(written.bytes);
+        self.traffic.messages_out += written.objects;
+        Some(())
+    }
+
+    /// Writes the next datagram, if there is something to say: what happened first, then states.
+    pub(super) fn write_datagram(
+        &mut self,
+        now: Instant,
+        timestamp: u32,
+        entities: &Entities,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let states = self.budget > 0 && !self.due.is_empty();
+        if !states && self.datagrams.is_empty() && now < self.datagram_sent + KEEP_ALIVE {
+            return None;
+        }
+        let moment = self.datagrams.timestamp().unwrap_or(timestamp);
+        let mut payload = PayloadWriter::new(out, moment);
+        let mut objects = self.datagrams.fill(&mut payload);
+        // States are true now; events of an earlier moment stand apart.
+        if states && moment == timestamp && self.datagrams.timestamp() != Some(timestamp) {
+            objects += self.fill_with_states(&mut payload, entities);
+        }
+        let bytes = payload.finish();
+        self.datagram_sent = now;
+        self.traffic.sent(bytes);
+        self.traffic.messages_out += objects;
+        Some(())
+    }
+
+    fn fill_with_states(&mut self, payload: &mut PayloadWriter<'_>, entities: &Entities) -> u64 {
+        self.budget -= 1;
+        let mut objects = 0;
+        while let Some(descriptor) = self
+            .due
+            .range(self.next_due..)
+            .next()
+            .or_else(|| self.due.first())
+            .copied()
+        {
+            if let Some(object) = entities.object(descriptor) {
+                if payload.push(&object).is_err() {
+                    break;
+                }
+                objects += 1;
+            }
+            self.due.remove(&descriptor);
+            self.next_due = descriptor.wrapping_add(1);
+        }
+        objects
+    }
+
+    /// Whether everything was handed over.
+    pub(super) fn is_told(&self) -> bool {
+        self.stream.is_idle() && self.datagrams.is_empty()
+    }
+
+    /// When it next has to be sent something unasked.
+    pub(super) fn deadline(&self, is_attached: bool) -> Instant {
+        let stream = match &self.transfer {
+            _ if !self.stream.has_room() => Instant::NEVER,
+            Some(_) => self.stream_sent + KEEP_ALIVE,
+            None => self.stream_sent + STREAM_KEEP_ALIVE,
+        };
+        match self.stage {
+            Stage::Closing { until } => until,
+            _ if is_attached => stream.min(self.datagram_sent + KEEP_ALIVE),
+            _ => stream,
+        }
+    }
+
+    /// Its figures; `attached` is where its datagrams go.
+    pub(super) fn stats(&self, attached: Option<Addr>) -> PeerStats<'_> {
+        let (name, state) = match (&self.stage, attached) {
+            (Stage::Open, _) => ("", "Open"),
+            (Stage::Joined { name, .. }, None) => (&**name, "Joined"),
+            (Stage::Joined { name, .. }, Some(_)) => (&**name, "Attached"),
+            (Stage::Closing { .. }, _) => ("", "Closing"),
+        };
+        let mut stats = PeerStats::new(name, attached.unwrap_or(self.addr), state);
+        stats.traffic = self.traffic;
+        stats.refused = self.refused;
+        stats
+    }
+}

@@ -1,0 +1,11 @@
+//! C++evy, client and server, against its wire document.
+
+mod client;
+mod document;
+mod properties;
+mod refused;
+mod script;
+mod server;
+mod sim;
+mod vectors;
+mod words;

@@ -1,0 +1,8 @@
+//! The server, state by state: what it answers, what it tells the others, what it refuses.
+
+mod actions;
+mod assets;
+mod attaching;
+mod joining;
+mod leaving;
+mod states;

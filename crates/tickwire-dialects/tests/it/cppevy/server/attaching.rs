@@ -1,0 +1,195 @@
+//! Joined: the server waits for a token by UDP. Attached: it has come.
+
+use tickwire_dialects::cppevy::limits::{KEEP_ALIVE, TIMEOUT};
+use tickwire_dialects::cppevy::{ActionId, Reason};
+use tickwire_session::Addr;
+use tickwire_sim::addr::{link, machine};
+
+use super::super::script::{Mail, ServerScript, addr, ms};
+use super::super::words::{
+    HEALTH, ROCK, STEER, action, attach, failure, payload, request, state, state_id, success,
+};
+
+const ATTACHED: ActionId = ActionId::ATTACH;
+
+fn other_port(client: u8) -> Addr {
+    machine(client, 6_000)
+}
+
+#[test]
+fn a_token_attaches_its_address_and_every_showing_is_answered() {
+    let mut s = ServerScript::new();
+    let ann = s.join(1);
+    for _ in 0..3 {
+        s.cast(1, &[attach(ann.token.0)]);
+        assert_eq!(s.catches(1), [success(ATTACHED, &[])]);
+        assert_eq!(s.state(1), Some("Attached"));
+    }
+}
+
+#[test]
+fn from_strangers_only_attach_is_answered() {
+    let mut s = ServerScript::new();
+    s.join(1);
+    s.forget();
+    s.cast(1, &[action(STEER, &[1]), request(state_id(0, HEALTH))]);
+    s.cast(1, &[]);
+    s.expects_nothing();
+    assert_eq!(s.counters().stranger, 2);
+    assert_eq!(s.events(), []);
+}
+
+#[test]
+fn a_guessed_token_is_an_error_and_the_answer_is_no_longer_than_the_question() {
+    let mut s = ServerScript::new();
+    let ann = s.join(1);
+    s.forget();
+    for guess in [0, u64::MAX, ann.token.0 ^ 1] {
+        s.cast(1, &[attach(guess)]);
+        assert_eq!(s.catches(1), [failure(ATTACHED, Reason::Error)]);
+    }
+    assert_eq!(s.counters().wrong_token, 3);
+    // The shortest question that gets an answer, and a payload full of them.
+    for count in [1, 126] {
+        let questions = vec![action(ATTACHED, &[]); count];
+        let asked = payload(0, &questions).len();
+        s.cast(1, &questions);
+        let mail = s.datagram_mail(addr(1));
+        assert_eq!(mail.len(), 1);
+        assert!(mail[0].size <= asked, "{} for {asked}", mail[0].size);
+        assert_eq!(mail[0].objects.len(), count);
+    }
+}
+
+#[test]
+fn a_token_from_another_machine_is_ignored() {
+    let mut s = ServerScript::new();
+    let ann = s.join(1);
+    s.forget();
+    s.cast(2, &[attach(ann.token.0)]);
+    s.expects_nothing();
+    assert_eq!(s.counters().token_from_elsewhere, 1);
+    assert_eq!(s.state(1), Some("Joined"));
+    s.cast_from(link(1), &[attach(ann.token.0)]);
+    s.expects_nothing();
+}
+
+#[test]
+fn the_newest_address_gets_the_datagrams_and_all_states() {
+    let mut s = ServerScript::new();
+    let rock = s.game(|now, server| server.summon(now, ROCK).unwrap());
+    s.game(|_, server| server.set_state(rock, HEALTH, &[50]).unwrap());
+    let ann = s.join(1);
+    s.cast(1, &[attach(ann.token.0)]);
+    s.live(ms(2_000), &[1]);
+    s.forget();
+    s.cast_from(other_port(1), &[attach(ann.token.0)]);
+    s.advance(ms(50));
+    let heard: Vec<_> = s
+        .datagram_mail(other_port(1))
+        .into_iter()
+        .flat_map(|mail| mail.objects)
+        .collect();
+    assert_eq!(
+        heard,
+        [success(ATTACHED, &[]), state(state_id(0, HEALTH), &[50])]
+    );
+    s.advance(ms(1_000));
+    assert_eq!(s.catches(1), [], "the old address hears nothing more");
+    s.cast(1, &[action(STEER, &[1])]);
+    assert_eq!(s.counters().stranger, 1);
+}
+
+#[test]
+fn an_attached_address_cannot_show_another_client_s_token() {
+    let mut s = ServerScript::new();
+    s.play(1);
+    // The second client is on the same machine as the first.
+    let bob = s.join_from(2, machine(1, 4_001));
+    s.forget();
+    s.cast(1, &[attach(bob.token.0)]);
+    assert_eq!(s.catches(1), [failure(ATTACHED, Reason::Error)]);
+    assert_eq!(s.counters().foreign_token, 1);
+    s.cast_from(other_port(1), &[attach(bob.token.0)]);
+    let answer = s.datagram_mail(other_port(1));
+    assert_eq!(answer[0].objects, [success(ATTACHED, &[])]);
+}
+
+#[test]
+fn what_follows_an_attach_in_its_datagram_counts_and_what_precedes_it_does_not() {
+    let mut s = ServerScript::new();
+    let ann = s.join(1);
+    s.forget();
+    s.cast(
+        1,
+        &[
+            action(ActionId::DISABLED, &[]),
+            attach(ann.token.0),
+            action(ActionId::DISABLED, &[]),
+        ],
+    );
+    assert_eq!(
+        s.catches(1),
+        [
+            success(ATTACHED, &[]),
+            failure(ActionId::DISABLED, Reason::Disabled)
+        ]
+    );
+}
+
+#[test]
+fn attach_by_stream_is_an_error() {
+    let mut s = ServerScript::new();
+    let ann = s.join(1);
+    s.send(1, &[attach(ann.token.0)]);
+    assert_eq!(s.hears(1), [failure(ATTACHED, Reason::Error)]);
+    assert_eq!(s.state(1), Some("Joined"));
+}
+
+#[test]
+fn a_client_that_never_attaches_hears_only_its_stream() {
+    let mut s = ServerScript::new();
+    s.join(1);
+    let rock = s.game(|now, server| server.summon(now, ROCK).unwrap());
+    s.game(|_, server| server.set_state(rock, HEALTH, &[50]).unwrap());
+    s.forget();
+    s.live(TIMEOUT * 2, &[1]);
+    assert_eq!(s.catches(1), []);
+    assert!(s.stream_mail(1).iter().all(|mail| mail.objects.is_empty()));
+    assert_eq!(s.state(1), Some("Joined"));
+}
+
+#[test]
+fn datagrams_alone_keep_a_client_too() {
+    let mut s = ServerScript::new();
+    s.play(1);
+    for _ in 0..40 {
+        s.advance(ms(1_000));
+        s.cast(1, &[]);
+    }
+    assert_eq!(s.state(1), Some("Attached"));
+    s.advance(TIMEOUT + ms(50));
+    assert_eq!(s.state(1), None);
+}
+
+#[test]
+fn a_quiet_server_keeps_the_path_open() {
+    let mut s = ServerScript::new();
+    s.play(1);
+    s.advance(KEEP_ALIVE * 3);
+    let mail = s.datagram_mail(addr(1));
+    let empty = |mail: &Mail| mail.objects.is_empty() && mail.size == 5;
+    assert_eq!(mail.len(), 3);
+    assert!(mail.iter().all(empty), "{mail:?}");
+}
+
+#[test]
+fn a_link_is_one_peer_by_stream_and_datagram() {
+    let mut s = ServerScript::new();
+    let bot = s.join_from(1, link(9));
+    s.cast_from(link(8), &[attach(bot.token.0)]);
+    assert_eq!(s.datagram_mail(link(8)), []);
+    s.cast_from(link(9), &[attach(bot.token.0)]);
+    let answer = s.datagram_mail(link(9));
+    assert_eq!(answer[0].objects, [success(ATTACHED, &[])]);
+}

@@ -1,0 +1,163 @@
+//! How a client goes, and how the server ends.
+
+use tickwire_dialects::cppevy::limits::{FAREWELL, STREAM_WAITING, STREAMS_MAX, TIMEOUT};
+use tickwire_dialects::cppevy::{ActionId, Audience, Departure, Reason, ServerEvent};
+use tickwire_session::{Session, StreamId};
+
+use super::super::script::{ServerScript, addr, ms, stream};
+use super::super::words::{
+    BUY, GONG, action, attach, client_leave, dismiss, failure, id, join, leave, payload, success,
+};
+
+fn left(actor: u16, why: Departure) -> ServerEvent {
+    ServerEvent::Left {
+        actor: id(actor),
+        why,
+    }
+}
+
+/// A server on which two clients play: actors 0 and 1.
+fn with_two() -> ServerScript {
+    let mut s = ServerScript::new();
+    s.play(1);
+    s.play(2);
+    s
+}
+
+#[test]
+fn leave_is_answered_and_then_the_stream_ends() {
+    let mut s = with_two();
+    s.send(1, &[leave(), action(BUY, &[])]);
+    assert_eq!(s.hears(1), [success(ActionId::LEAVE, &[])]);
+    assert!(s.has_closed(1));
+    assert_eq!(s.hears(2), [client_leave(0), dismiss(0)]);
+    assert_eq!(s.events(), [left(0, Departure::Left)]);
+    assert_eq!(s.state(1), None);
+}
+
+#[test]
+fn leave_by_datagram_is_answered_by_datagram() {
+    let mut s = with_two();
+    s.cast(1, &[leave()]);
+    assert_eq!(s.catches(1), [success(ActionId::LEAVE, &[])]);
+    assert!(s.has_closed(1));
+}
+
+#[test]
+fn leave_with_data_makes_no_sense() {
+    let mut s = with_two();
+    s.send(1, &[action(ActionId::LEAVE, &[1])]);
+    assert_eq!(s.hears(1), [failure(ActionId::LEAVE, Reason::Error)]);
+    assert!(!s.has_closed(1));
+}
+
+#[test]
+fn the_end_of_the_stream_ends_the_session_and_the_token() {
+    let mut s = ServerScript::new();
+    let ann = s.join(1);
+    s.close(1);
+    assert_eq!(s.events().last(), Some(&left(0, Departure::Disconnected)));
+    s.cast(1, &[attach(ann.token.0)]);
+    assert_eq!(s.catches(1), [failure(ActionId::ATTACH, Reason::Error)]);
+}
+
+#[test]
+fn silence_on_both_paths_ends_the_session() {
+    let mut s = with_two();
+    for _ in 0..14 {
+        s.advance(ms(1_000));
+        s.send(2, &[]);
+    }
+    s.advance(ms(999));
+    assert_eq!(s.events(), []);
+    s.advance(ms(100));
+    assert_eq!(s.events(), [left(0, Departure::TimedOut)]);
+    assert!(s.has_closed(1) && !s.has_closed(2));
+    assert_eq!(TIMEOUT, ms(15_000));
+}
+
+#[test]
+fn a_client_that_is_sent_away_hears_its_own_leave() {
+    let mut s = with_two();
+    s.game(|now, server| server.kick(now, id(0)));
+    assert_eq!(s.hears(1), [client_leave(0)]);
+    assert!(s.has_closed(1));
+    assert_eq!(s.hears(2), [client_leave(0), dismiss(0)]);
+    assert_eq!(s.events(), [left(0, Departure::Kicked)]);
+}
+
+#[test]
+fn a_server_that_ends_tells_everybody_and_takes_nobody() {
+    let mut s = with_two();
+    s.open(3);
+    s.forget();
+    s.game(|now, server| server.shut_down(now));
+    assert_eq!(s.hears(1), [client_leave(0)]);
+    assert_eq!(s.hears(2), [client_leave(1)]);
+    assert!([1, 2, 3].into_iter().all(|client| s.has_closed(client)));
+    assert!(s.server.is_finished());
+    let ends = [left(0, Departure::ShutDown), left(1, Departure::ShutDown)];
+    assert_eq!(s.events(), ends);
+    s.open(4);
+    assert!(s.has_closed(4) && s.server.is_finished());
+}
+
+#[test]
+fn who_does_not_read_is_removed_and_holds_nobody_up() {
+    let mut s = with_two();
+    s.window = 0;
+    s.stuffed = true;
+    s.give_room(stream(1));
+    s.window = 64 * 1_024;
+    let gong = [0; 250];
+    for _ in 0..STREAM_WAITING / 250 {
+        s.game(|now, server| {
+            server
+                .event(now, Audience::One(id(0)), GONG, &gong)
+                .unwrap()
+        });
+    }
+    s.advance(ms(100));
+    assert_eq!(s.events(), [left(0, Departure::FellBehind)]);
+    assert!(!s.has_closed(1), "there is something left to tell");
+    s.advance(FAREWELL);
+    assert!(s.has_closed(1));
+}
+
+#[test]
+fn shutting_down_waits_for_whom_it_can_and_not_for_ever() {
+    let mut s = with_two();
+    s.window = 0;
+    s.stuffed = true;
+    s.give_room(stream(1));
+    s.game(|now, server| server.shut_down(now));
+    assert!(s.has_closed(2) && !s.has_closed(1));
+    assert!(!s.server.is_finished());
+    s.advance(FAREWELL);
+    assert!(s.has_closed(1) && s.server.is_finished());
+}
+
+#[test]
+fn a_stream_that_makes_no_sense_is_closed_behind_what_it_was_owed() {
+    let mut s = with_two();
+    let good = payload(0, &[action(ActionId::DISABLED, &[])]);
+    s.send_bytes(1, &[good, vec![0, 0, 0, 0, 254]].concat());
+    assert_eq!(s.hears(1), [failure(ActionId::DISABLED, Reason::Disabled)]);
+    assert!(s.has_closed(1));
+    assert_eq!(s.events(), [left(0, Departure::Garbled)]);
+    assert_eq!(s.counters().undecodable_stream, 1);
+}
+
+#[test]
+fn connections_above_the_limit_are_closed_at_once() {
+    let mut s = ServerScript::new();
+    for number in 0..STREAMS_MAX {
+        let on = StreamId::Accepted(1_000 + u32::try_from(number).unwrap());
+        s.server.handle_opened(s.now, on, addr(9));
+    }
+    s.open(1);
+    assert!(s.has_closed(1));
+    assert_eq!(s.counters().too_many_streams, 1);
+    s.send(1, &[join("late")]);
+    assert_eq!(s.hears(1), []);
+}

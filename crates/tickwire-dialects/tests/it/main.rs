@@ -1,0 +1,7 @@
+//! The dialects from outside: golden vectors, properties, and scripted conversations.
+
+mod cppevy;
+mod lwar;
+mod pixmess;
+mod sim;
+mod vectors;
