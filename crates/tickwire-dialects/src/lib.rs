@@ -7,7 +7,9 @@
 //!
 //! | module | protocol | carried by |
 //! |---|---|---|
+//! | [`cppevy`] | states at a timepoint, events, and actions with answers | UDP and TCP |
 //! | [`lwar`] | a space shooter with reliable messages of its own | UDP |
+//! | [`pixmess`] | a world of tiles, in chunks that clients subscribe to | TCP |
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -15,4 +17,6 @@
 
 extern crate alloc;
 
+pub mod cppevy;
 pub mod lwar;
+pub mod pixmess;

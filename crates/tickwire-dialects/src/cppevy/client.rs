@@ -5,7 +5,6 @@
 //! person who plays sees less than this: see [`User`]. A bot uses the client as it is.
 
 mod asset;
-mod clock;
 mod event;
 mod fetch;
 mod receive;
@@ -19,8 +18,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use tickwire_session::{
-    ActionNumber, Actions, Addr, Belief, Ended, Events, Failure, Instant, Outcome, Path, PeerStats,
-    Room, RoundTrip, Session, StreamId, Token, Traffic, Transmit, counters,
+    ActionNumber, Actions, Addr, Belief, Ended, Events, Failure, Instant, Outcome, Path, PeerClock,
+    PeerStats, Room, RoundTrip, Session, StreamId, Token, Traffic, Transmit, counters,
 };
 
 use super::limits::{
@@ -31,7 +30,6 @@ use super::message::{Assembler, Data, Join, Joined, encode};
 use super::outgoing::StreamOut;
 use super::{ActionId, Component, Delivery, Registry, StateId, SyncId};
 use asset::{Asset, Index};
-use clock::ServerClock;
 use event::build_event;
 use world::World;
 
@@ -88,7 +86,7 @@ pub struct Client {
     actor: Option<SyncId>,
     token: Option<Token>,
     world: World,
-    clock: ServerClock,
+    clock: PeerClock,
     actions: Actions<ActionId, Vec<u8>>,
     /// The newest input of each kind that has not been sent.
     inputs: BTreeMap<ActionId, Vec<u8>>,
@@ -131,7 +129,7 @@ impl Client {
             actor: None,
             token: None,
             world: World::default(),
-            clock: ServerClock::default(),
+            clock: PeerClock::default(),
             actions: Actions::new(ACTION_PATIENCE, ACTIONS_UNDER_WAY),
             inputs: BTreeMap::new(),
             disabled_inputs: BTreeSet::new(),

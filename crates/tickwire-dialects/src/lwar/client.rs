@@ -14,8 +14,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use tickwire_session::{
-    Addr, Ended, Events, Instant, Loss, Path, PeerStats, Room, RoundTrip, Session, StreamId,
-    Traffic, Transmit, counters,
+    Addr, Ended, Events, Instant, Loss, Path, PeerClock, PeerStats, Room, RoundTrip, Session,
+    StreamId, Traffic, Transmit, counters,
 };
 
 use super::input::History;
@@ -27,7 +27,6 @@ use super::message::{Collision, Input, Reliable, Selection, Unreliable};
 use super::packet::Header;
 use super::reliable::{Inbox, Outbox};
 use super::{Controls, EntityId, PlayerId, cut_name};
-use prediction::ServerClock;
 
 pub use prediction::{Shown, Track};
 pub use world::{Entity, Player};
@@ -182,7 +181,7 @@ pub struct Client {
     phase: Phase,
     player: Option<PlayerId>,
     world: world::World,
-    clock: ServerClock,
+    clock: PeerClock,
     outbox: Outbox,
     inbox: Inbox,
     /// Timestamp of the newest packet.
@@ -224,7 +223,7 @@ impl Client {
             phase: Phase::Connecting,
             player: None,
             world: world::World::default(),
-            clock: ServerClock::default(),
+            clock: PeerClock::default(),
             outbox,
             inbox: Inbox::default(),
             newest: None,
@@ -270,7 +269,7 @@ impl Client {
     /// Where an entity is at this moment, moved on from its last two updates; `None` before the
     /// first.
     pub fn shown(&self, now: Instant, entity: &Entity) -> Option<Shown> {
-        entity.track.shown(self.clock.server_time(now)?)
+        entity.track.shown(now, &self.clock)
     }
 
     /// How long ago the newest updates came.

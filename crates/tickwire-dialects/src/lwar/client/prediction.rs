@@ -2,12 +2,11 @@
 //!
 //! An entity is moved on in a straight line from its last two updates, by the server's clock, for at
 //! most [`PREDICTION_MAX`]. Ships turn and bounce, so an update seldom agrees with what was shown
-//! until then; the difference is not corrected at once but fades over [`CORRECTION`]. The server's clock
-//! is read off the timestamps: the packet that was fastest on its way says best what it shows.
+//! until then; the difference is not corrected at once but fades over [`CORRECTION`].
 
 use core::time::Duration;
 
-use tickwire_session::Instant;
+use tickwire_session::{Instant, PeerClock};
 use tickwire_wire::Serial;
 
 use super::super::limits::PREDICTION_MAX;
@@ -93,14 +92,10 @@ impl Track {
         self.latest = Some((timestamp, shown));
     }
 
-    /// Where the entity is at `server_time`, in milliseconds of the server's clock.
-    pub(super) fn shown(&self, server_time: f64) -> Option<Shown> {
+    /// Where the entity is now, by the server's clock.
+    pub(super) fn shown(&self, now: Instant, clock: &PeerClock) -> Option<Shown> {
         let (at, _) = self.latest?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a difference of milliseconds"
-        )]
-        self.ahead((server_time - f64::from(at)) as f32)
+        self.ahead(as_millis(clock.age(now, at)))
     }
 
     /// Where the entity is so many milliseconds after the latest update.
@@ -175,73 +170,6 @@ fn wrap_degrees(degrees: f32) -> f32 {
     }
 }
 
-/// The server's clock, seen from here.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ServerClock {
-    estimate: Option<Estimate>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Estimate {
-    /// Server's milliseconds, unwrapped, minus ours: the largest seen, slowly forgotten.
-    offset: f64,
-    updated: Instant,
-    newest: u32,
-    /// The newest timestamp without its wrap.
-    unwrapped: f64,
-}
-
-/// Milliseconds by which the estimate falls each second, so that a clock that runs slower, or a path
-/// that became longer, is followed.
-const FORGETTING: f64 = 1.0;
-
-impl ServerClock {
-    /// A packet with this timestamp arrived.
-    pub(super) fn add_arrival(&mut self, now: Instant, timestamp: u32) {
-        let here = millis(now);
-        self.estimate = Some(match self.estimate {
-            None => Estimate {
-                offset: f64::from(timestamp) - here,
-                updated: now,
-                newest: timestamp,
-                unwrapped: f64::from(timestamp),
-            },
-            Some(old) => {
-                #[expect(clippy::cast_precision_loss, reason = "differences are small")]
-                let unwrapped = old.unwrapped + timestamp.steps_since(old.newest) as f64;
-                let forgotten = now.since(old.updated).as_secs_f64() * FORGETTING;
-                let offset = (unwrapped - here).max(old.offset - forgotten);
-                Estimate {
-                    offset,
-                    updated: now,
-                    newest: timestamp,
-                    unwrapped,
-                }
-            }
-        });
-    }
-
-    /// The server's clock at this moment, as far as its packets tell: behind by the shortest way
-    /// here. Comparable to timestamps for 49 days.
-    pub(super) fn server_time(&self, now: Instant) -> Option<f64> {
-        let Estimate {
-            offset,
-            newest,
-            unwrapped,
-            ..
-        } = self.estimate?;
-        Some(millis(now) + offset - unwrapped + f64::from(newest))
-    }
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "53 bits of microseconds are 285 years"
-)]
-fn millis(now: Instant) -> f64 {
-    now.as_micros() as f64 / 1_000.0
-}
-
 #[cfg(test)]
 mod tests {
     use alloc::vec::Vec;
@@ -256,6 +184,12 @@ mod tests {
         }
     }
 
+    /// Where the entity is at a moment of the server's clock, in milliseconds.
+    #[expect(clippy::cast_possible_truncation, reason = "small numbers")]
+    fn shown(track: &Track, time: f64) -> Option<Shown> {
+        track.ahead((time - f64::from(track.latest?.0)) as f32)
+    }
+
     fn track(samples: &[(u32, Shown)]) -> Track {
         let mut track = Track::default();
         samples
@@ -267,7 +201,7 @@ mod tests {
     #[test]
     fn movement_goes_on_in_a_straight_line() {
         let track = track(&[(100, at(0.0, 350.0)), (200, at(10.0, 10.0))]);
-        let shown = track.shown(300.0).unwrap();
+        let shown = shown(&track, 300.0).unwrap();
         assert_eq!((shown.x, shown.orientation), (20.0, 30.0));
     }
 
@@ -285,7 +219,7 @@ mod tests {
             (400.0, 100.0),
             (500.0, 100.0),
         ] {
-            assert_eq!(track.shown(time).unwrap().x, x, "at {time}");
+            assert_eq!(shown(&track, time).unwrap().x, x, "at {time}");
         }
     }
 
@@ -296,7 +230,7 @@ mod tests {
             (200, at(100.0, 0.0)),
             (300, at(-400.0, 170.0)),
         ]);
-        let shown = track.shown(300.0).unwrap();
+        let shown = shown(&track, 300.0).unwrap();
         assert_eq!((shown.x, shown.orientation), (-400.0, 170.0));
     }
 
@@ -344,9 +278,9 @@ mod tests {
                 error: Error::default(),
                 ..*known
             };
-            bare.shown(time).unwrap()
+            shown(&bare, time).unwrap()
         };
-        let corrected = |known: &Track, time| known.shown(time).unwrap();
+        let corrected = |known: &Track, time| shown(known, time).unwrap();
         let (jump, miss) = fly(uncorrected);
         let (step, corrected_miss) = fly(corrected);
         // The ship itself moves up to 8.3 units between two frames.
@@ -361,14 +295,14 @@ mod tests {
     #[test]
     fn prediction_ends_after_its_bound() {
         let track = track(&[(0, at(0.0, 0.0)), (100, at(10.0, 0.0))]);
-        assert_eq!(track.shown(350.0), track.shown(10_000.0));
-        assert_eq!(track.shown(10_000.0).unwrap().x, 35.0);
+        assert_eq!(shown(&track, 350.0), shown(&track, 10_000.0));
+        assert_eq!(shown(&track, 10_000.0).unwrap().x, 35.0);
     }
 
     #[test]
     fn a_jump_is_not_a_velocity() {
         let track = track(&[(0, at(0.0, 0.0)), (66, at(3_000.0, 0.0))]);
-        assert_eq!(track.shown(150.0).unwrap().x, 3_000.0);
+        assert_eq!(shown(&track, 150.0).unwrap().x, 3_000.0);
     }
 
     #[test]
@@ -379,25 +313,5 @@ mod tests {
         assert_eq!(again, newest);
         again.update(200, at(20.0, 0.0));
         assert_eq!(again, track(&[(100, at(0.0, 0.0)), (200, at(20.0, 0.0))]));
-    }
-
-    #[test]
-    fn the_fastest_packet_sets_the_clock() {
-        let mut clock = ServerClock::default();
-        // Sent at 0, 66 and 133 ms of the server's clock; 50, 20 and 90 ms on their way.
-        for (arrival, timestamp) in [(50, 0), (86, 66), (223, 133)] {
-            clock.add_arrival(Instant::from_millis(arrival), timestamp);
-        }
-        let now = clock.server_time(Instant::from_millis(223)).unwrap();
-        assert!((now - 203.0).abs() < 1.0, "{now}");
-    }
-
-    #[test]
-    fn the_clock_passes_the_wrap_of_timestamps() {
-        let mut clock = ServerClock::default();
-        clock.add_arrival(Instant::from_millis(1_000), u32::MAX - 9);
-        clock.add_arrival(Instant::from_millis(1_100), 90);
-        let now = clock.server_time(Instant::from_millis(1_150)).unwrap();
-        assert!((now - 140.0).abs() < 1.0, "{now}");
     }
 }

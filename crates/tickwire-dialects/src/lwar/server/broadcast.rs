@@ -99,12 +99,7 @@ impl Broadcast {
     }
 
     /// Takes the state of this moment.
-    pub(super) fn build(
-        &mut self,
-        timestamp: u32,
-        entities: &Entities,
-        scores: Option<&Scores>,
-    ) {
+    pub(super) fn build(&mut self, timestamp: u32, entities: &Entities, scores: Option<&Scores>) {
         self.timestamp = timestamp;
         self.messages.clear();
         self.ends.clear();

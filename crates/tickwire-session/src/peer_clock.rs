@@ -1,22 +1,25 @@
-//! The server's clock, seen from here.
+//! A peer's clock, seen from here.
 //!
-//! Every datagram says what the server's clock showed when it was sent. The one that was fastest on
-//! its way says it best, so the largest difference to our clock counts; it is slowly forgotten, so
-//! that a clock that runs slower, or a path that became longer, is followed.
+//! In: timestamps in milliseconds, each of the moment at which its datagram was sent. Out: how long ago
+//! a timestamp was. The datagram that was fastest on its way tells it best, so the largest difference to
+//! our clock counts; it is slowly forgotten, so that a clock that runs slower, or a path that became
+//! longer, is followed.
 
 use core::time::Duration;
 
-use tickwire_session::Instant;
 use tickwire_wire::Serial;
 
+use crate::Instant;
+
+/// A peer's clock of milliseconds, which may wrap.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ServerClock {
+pub struct PeerClock {
     estimate: Option<Estimate>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
-    /// The server's microseconds, wraps undone, minus ours.
+    /// The peer's microseconds, wraps undone, minus ours.
     ahead: i64,
     updated: Instant,
     newest: u32,
@@ -27,9 +30,9 @@ struct Estimate {
 /// Microseconds by which the estimate falls each second: a hundred times what quartz clocks differ.
 const FORGOTTEN_A_SECOND: i64 = 1_000;
 
-impl ServerClock {
+impl PeerClock {
     /// A datagram with this timestamp arrived.
-    pub(super) fn add_arrival(&mut self, now: Instant, timestamp: u32) {
+    pub fn add_arrival(&mut self, now: Instant, timestamp: u32) {
         let here = micros(now);
         self.estimate = Some(match self.estimate {
             None => {
@@ -56,8 +59,9 @@ impl ServerClock {
         });
     }
 
-    /// How long ago `timestamp` was, not counting the shortest way here.
-    pub(super) fn age(&self, now: Instant, timestamp: u32) -> Duration {
+    /// How long ago `timestamp` was, not counting the shortest way here; zero if it is still to come,
+    /// or nothing arrived yet.
+    pub fn age(&self, now: Instant, timestamp: u32) -> Duration {
         let Some(estimate) = self.estimate else {
             return Duration::ZERO;
         };
@@ -81,8 +85,8 @@ mod tests {
 
     #[test]
     fn the_fastest_datagram_sets_the_clock() {
-        let mut clock = ServerClock::default();
-        // Sent at 0, 50 and 100 ms of the server's clock; 50, 20 and 90 ms on their way.
+        let mut clock = PeerClock::default();
+        // Sent at 0, 50 and 100 ms of the peer's clock; 50, 20 and 90 ms on their way.
         for (arrival, timestamp) in [(50, 0), (70, 50), (190, 100)] {
             clock.add_arrival(at(arrival), timestamp);
         }
@@ -95,7 +99,7 @@ mod tests {
 
     #[test]
     fn the_clock_passes_the_wrap_of_timestamps() {
-        let mut clock = ServerClock::default();
+        let mut clock = PeerClock::default();
         clock.add_arrival(at(1_000), u32::MAX - 9);
         clock.add_arrival(at(1_100), 90);
         assert_eq!(clock.age(at(1_150), 90), Duration::from_millis(50));
@@ -104,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_longer_path_is_believed_in_time() {
-        let mut clock = ServerClock::default();
+        let mut clock = PeerClock::default();
         clock.add_arrival(at(0), 0);
         for second in 1..=200_u32 {
             clock.add_arrival(at(u64::from(second) * 1_000 + 100), second * 1_000);

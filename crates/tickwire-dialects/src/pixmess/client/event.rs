@@ -1,0 +1,141 @@
+//! How far a client has come, what it tells its application, and what it counts.
+
+use alloc::string::String;
+use core::fmt;
+
+use tickwire_session::counters;
+
+use super::super::{Block, BlockId, Cell, ChunkId, EntityId, PlayerId, SetId};
+use super::Entity;
+
+/// How far the client has come (see `STATES.md`).
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Phase {
+    /// Opening the connection.
+    Dialling,
+    /// Has said who it is.
+    LoggingIn,
+    /// Takes part.
+    Playing,
+    /// Has said that it goes.
+    Leaving,
+    /// Over; nothing is sent any more.
+    Ended(EndReason),
+}
+
+/// Why it is over.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum EndReason {
+    /// No server answered.
+    Unreachable,
+    /// The server sent this client away, and said why.
+    Kicked(String),
+    /// The server fell silent.
+    TimedOut,
+    /// The connection ended.
+    Disconnected,
+    /// The server sent what is not pixmess.
+    Broken,
+    /// This client said that it goes.
+    Quit,
+}
+
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable => {
+                f.write_str("no server answered: check the address and that it runs")
+            }
+            Self::Kicked(why) => write!(f, "the server sent you away: {why}"),
+            Self::TimedOut => f.write_str("the server fell silent"),
+            Self::Disconnected => f.write_str("the connection ended"),
+            Self::Broken => f.write_str("the server does not speak this protocol"),
+            Self::Quit => f.write_str("you left"),
+        }
+    }
+}
+
+/// What the application is told.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ClientEvent {
+    /// The server let this client in.
+    LoggedIn(PlayerId),
+    /// A chunk that was asked for is there.
+    ChunkLoaded(ChunkId),
+    /// A chunk is gone, or was not to be had.
+    ChunkReleased(ChunkId),
+    /// A block is another.
+    BlockChanged(BlockId, Block),
+    /// An entity is there, this client's own included.
+    EntityCreated(EntityId),
+    /// An entity is elsewhere.
+    EntityMoved(EntityId),
+    /// This client's own entity is here, whatever it believed.
+    Corrected(Cell),
+    /// An entity is gone; this was its last state.
+    EntityDestroyed(EntityId, Entity),
+    /// A line of chat.
+    Chatted(String),
+    /// A movable layer set is there.
+    SetCreated(SetId),
+    /// It is elsewhere.
+    SetMoved(SetId),
+    /// It is gone.
+    SetRemoved(SetId),
+    /// It is over.
+    Ended(EndReason),
+}
+
+/// Why something cannot be done.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ActError {
+    /// This client takes no part yet, or no more; a spectator never does.
+    NotPlaying,
+    /// Faster than the server allows.
+    TooFast,
+    /// It is empty, or longer than the protocol carries.
+    Length {
+        /// The most bytes allowed.
+        limit: usize,
+    },
+    /// Too far away for the server to know which cell is meant, or beyond the edge of the world.
+    TooFar,
+    /// The set does not exist, or this client speaks version 1.
+    UnknownSet,
+    /// The server has not taken what was said before.
+    TooMuchWaiting,
+}
+
+impl fmt::Display for ActError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotPlaying => f.write_str("this client takes no part"),
+            Self::TooFast => f.write_str("faster than the server allows"),
+            Self::Length { limit } => write!(f, "text must have 1 to {limit} bytes"),
+            Self::TooFar => f.write_str("too far away"),
+            Self::UnknownSet => f.write_str("there is no such layer set"),
+            Self::TooMuchWaiting => f.write_str("the server has not taken what was said before"),
+        }
+    }
+}
+
+impl core::error::Error for ActError {}
+
+counters! {
+    /// What a client refused or noticed, by cause.
+    pub struct ClientCounters {
+        /// What no server should send: directions that do not exist, sets to a client of version 1.
+        violations,
+        /// Layers that nobody asked for, or that were released meanwhile.
+        unwanted_layer,
+        /// Block changes outside the chunks held, or in those released meanwhile.
+        unknown_chunk,
+        /// News of entities that are not known.
+        unknown_entity,
+        /// Events lost because too many were waiting.
+        overrun,
+    }
+}

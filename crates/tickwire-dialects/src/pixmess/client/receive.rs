@@ -1,0 +1,186 @@
+//! What the server's bytes make the client do.
+//!
+//! A client believes its server: it checks only what would break its own copy of the world. Bytes
+//! that do not decode and layers that are none end the connection, since nothing after them can be
+//! trusted to mean what it says; everything else that makes no sense is counted and skipped.
+
+use alloc::string::String;
+
+use tickwire_session::Instant;
+
+use super::super::inbox::Inbox;
+use super::super::message::{BlockSet, FromClient, FromServer, Look, Version};
+use super::super::{Cell, ChunkId, Direction, EntityId, PlayerId, SetId};
+use super::world::Broken;
+use super::{Client, ClientEvent, EndReason, Entity, Phase};
+
+type Heard<'a> = FromServer<&'a [u8]>;
+
+impl Client {
+    pub(super) fn receive(&mut self, now: Instant, bytes: &[u8]) {
+        self.traffic.received(bytes.len());
+        self.last_heard = now;
+        let mut inbox = core::mem::take(&mut self.inbox);
+        inbox.push(bytes);
+        while matches!(self.phase, Phase::LoggingIn | Phase::Playing) {
+            let heard = match inbox.next(Heard::decode) {
+                Ok(Some(message)) => self.hear(now, message),
+                Ok(None) => break,
+                Err(_) => Err(Broken),
+            };
+            self.traffic.messages_in += u64::from(heard.is_ok());
+            if heard.is_err() {
+                self.outbox.clear();
+                self.leave(now, "Bad packet!", EndReason::Broken);
+            }
+        }
+        // Of what comes after that, nothing is kept.
+        self.inbox = match self.phase {
+            Phase::LoggingIn | Phase::Playing => inbox,
+            _ => Inbox::default(),
+        };
+    }
+
+    fn hear(&mut self, now: Instant, message: Heard<'_>) -> Result<(), Broken> {
+        match message {
+            FromServer::BlockSet(block_set) => self.hear_block(block_set),
+            FromServer::Movement { entity, direction } => self.hear_movement(entity, direction),
+            FromServer::EntityCreation {
+                entity,
+                at,
+                look,
+                name,
+            } => self.hear_creation(entity, at, look, name),
+            FromServer::LayerStart(at) => self.world.start_layer(at)?,
+            FromServer::LayerData { data } => self.world.add_piece(data)?,
+            FromServer::LayerEnd => match self.world.end_layer()? {
+                Some(chunk) => self.tell(ClientEvent::ChunkLoaded(chunk)),
+                None => self.counters.unwanted_layer += 1,
+            },
+            FromServer::LayerRelease(at) => {
+                let set = self.world.their_set;
+                let chunk = ChunkId { set, at };
+                if self.world.drop_chunk(chunk) {
+                    self.tell(ClientEvent::ChunkReleased(chunk));
+                }
+            }
+            FromServer::EntityPosition { entity, at } => self.hear_position(entity, at),
+            FromServer::EntityDestruction { entity } => self.hear_destruction(entity),
+            FromServer::Chat { text } => self.tell(ClientEvent::Chatted(read(text))),
+            FromServer::Ping => self.outbox.push_urgent(FromClient::Pong),
+            FromServer::Pong => self.hear_pong(now),
+            FromServer::PlayerId { player } => self.hear_player_id(player),
+            FromServer::Kick { reason } => self.end(EndReason::Kicked(read(reason))),
+            FromServer::LayersetCreate { .. }
+            | FromServer::LayersetMove { .. }
+            | FromServer::LayersetRemove { .. }
+            | FromServer::LayersetSelect { .. } => self.hear_set(message),
+        }
+        Ok(())
+    }
+
+    fn hear_player_id(&mut self, player: PlayerId) {
+        self.world.player = Some(player);
+        if self.phase == Phase::LoggingIn {
+            self.phase = Phase::Playing;
+            self.tell(ClientEvent::LoggedIn(player));
+        }
+    }
+
+    fn hear_block(
+        &mut self,
+        BlockSet {
+            sublayer,
+            cell,
+            block,
+        }: BlockSet,
+    ) {
+        let id = self.world.locate(sublayer, cell);
+        let held = id.and_then(|id| Some((id, self.world.chunks.get_mut(&id.chunk())?)));
+        let Some((id, tiles)) = held else {
+            self.counters.unknown_chunk += 1;
+            return;
+        };
+        tiles.set_block(sublayer, id.cell.split().1, block);
+        self.tell(ClientEvent::BlockChanged(id, block));
+    }
+
+    fn hear_creation(&mut self, id: EntityId, at: Cell, look: Look, name: &[u8]) {
+        let name = read(name);
+        self.world.entities.insert(id, Entity { at, look, name });
+        self.tell(ClientEvent::EntityCreated(id));
+    }
+
+    fn hear_movement(&mut self, id: EntityId, direction: u8) {
+        let Some(direction) = Direction::of_code(direction) else {
+            self.counters.violations += 1;
+            return;
+        };
+        let Some(entity) = self.world.entities.get_mut(&id) else {
+            self.counters.unknown_entity += 1;
+            return;
+        };
+        if let Some(to) = entity.at.step(direction) {
+            entity.at = to;
+            self.tell(ClientEvent::EntityMoved(id));
+        }
+    }
+
+    fn hear_position(&mut self, id: EntityId, at: Cell) {
+        let Some(entity) = self.world.entities.get_mut(&id) else {
+            self.counters.unknown_entity += 1;
+            return;
+        };
+        entity.at = at;
+        if self.world.player.map(PlayerId::entity) != Some(id) {
+            return self.tell(ClientEvent::EntityMoved(id));
+        }
+        self.tell(ClientEvent::Corrected(at));
+        // Steps sent before this came may still count on the server. Saying what this client
+        // believes now makes the server say what is true after them.
+        if core::mem::take(&mut self.stepped) {
+            self.outbox.push(FromClient::EntityPosition { at });
+        }
+    }
+
+    fn hear_destruction(&mut self, id: EntityId) {
+        if self.world.player.map(PlayerId::entity) == Some(id) {
+            // One's own entity goes on for as long as the connection.
+            return;
+        }
+        match self.world.entities.remove(&id) {
+            Some(entity) => self.tell(ClientEvent::EntityDestroyed(id, entity)),
+            None => self.counters.unknown_entity += 1,
+        }
+    }
+
+    fn hear_set(&mut self, message: Heard<'_>) {
+        if self.version == Version::One {
+            self.counters.violations += 1;
+            return;
+        }
+        match message {
+            FromServer::LayersetCreate { set, at } if set != SetId::ROOT => {
+                self.world.sets.insert(set, at);
+                self.tell(ClientEvent::SetCreated(set));
+            }
+            FromServer::LayersetMove { set, at } => match self.world.sets.get_mut(&set) {
+                Some(corner) => {
+                    *corner = at;
+                    self.tell(ClientEvent::SetMoved(set));
+                }
+                None => self.counters.violations += 1,
+            },
+            FromServer::LayersetRemove { set } if self.world.drop_set(set) => {
+                self.tell(ClientEvent::SetRemoved(set));
+            }
+            FromServer::LayersetSelect { set } => self.world.their_set = set,
+            _ => self.counters.violations += 1,
+        }
+    }
+}
+
+/// Text as far as it is any.
+fn read(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}

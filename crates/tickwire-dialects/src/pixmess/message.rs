@@ -1,0 +1,267 @@
+//! The messages: bytes to meaning and back.
+//!
+//! The two directions have different sets of messages, and some types have other fields in one
+//! direction than in the other: [`FromClient`] and [`FromServer`]. Each is one packet. Decoding takes a
+//! packet whole or leaves everything as it was, the [`Masks`] included; since a
+//! stream has no other boundaries than those of its packets, nothing can be read after one that is
+//! wrong.
+//!
+//! Strings are bytes here: what they may hold is for whoever receives them to judge. `T` is how they
+//! are kept, borrowed from a buffer or [`Shared`] by the queues of many clients.
+
+mod from_client;
+mod from_server;
+mod packet;
+
+use alloc::sync::Arc;
+
+use tickwire_wire::DecodeError;
+
+use super::mask::{Head, MaskedType, Masks, Values, Wanted};
+use super::place::{Cell, ChunkXy, Low, Sublayer};
+use super::{Block, Reader, Writer};
+
+pub use from_client::FromClient;
+pub use from_server::FromServer;
+pub(super) use from_server::is_server_only;
+pub use packet::Packet;
+
+/// How somebody looks, as 16 bits each that only games understand.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct Look {
+    /// Character.
+    pub chr: u16,
+    /// Colour.
+    pub col: u16,
+}
+
+/// Of the protocol.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Version {
+    /// As it was published.
+    #[default]
+    One,
+    /// With movable layer sets and spectators.
+    Two,
+}
+
+impl Version {
+    /// The version of this number, if it is spoken here.
+    pub const fn of_code(code: u16) -> Option<Self> {
+        match code {
+            1 => Some(Self::One),
+            2 => Some(Self::Two),
+            _ => None,
+        }
+    }
+
+    /// Its number.
+    pub const fn code(self) -> u16 {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+        }
+    }
+}
+
+/// `block_set_solid` or `block_set_walkable`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct BlockSet {
+    /// Which of the two.
+    pub sublayer: Sublayer,
+    /// The cell, as far as 16 bits tell.
+    pub cell: Low,
+    /// What is there from now on.
+    pub block: Block,
+}
+
+impl BlockSet {
+    const fn masked_type(sublayer: Sublayer) -> MaskedType {
+        match sublayer {
+            Sublayer::Solid => MaskedType::BlockSetSolid,
+            Sublayer::Walkable => MaskedType::BlockSetWalkable,
+        }
+    }
+
+    fn masked(&self) -> (MaskedType, Wanted) {
+        (Self::masked_type(self.sublayer), all(self.values()))
+    }
+
+    /// Whether it takes a solid block away, so that colour and character mean nothing.
+    pub(super) fn is_clearing(&self) -> bool {
+        self.sublayer == Sublayer::Solid && self.block.typ == 0
+    }
+
+    fn decode(
+        r: &mut Reader<'_>,
+        masks: &mut Masks,
+        head: Head,
+        sublayer: Sublayer,
+    ) -> Result<Self, DecodeError> {
+        let of = Self::masked_type(sublayer);
+        let mut kept = *masks.kept(of);
+        let values = kept.read(r, of, head.form)?;
+        masks.set(of, kept);
+        Ok(Self::of_values(sublayer, &values))
+    }
+
+    const fn kind(&self) -> u8 {
+        match self.sublayer {
+            Sublayer::Solid => kind::BLOCK_SET_SOLID,
+            Sublayer::Walkable => kind::BLOCK_SET_WALKABLE,
+        }
+    }
+
+    fn values(&self) -> Values {
+        let Self { cell, block, .. } = *self;
+        let bits = |value: i8| u32::from(value.cast_unsigned());
+        [
+            cell.x.into(),
+            cell.y.into(),
+            bits(block.typ),
+            bits(block.col),
+            bits(block.ch),
+        ]
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the values came from fields of these widths"
+    )]
+    const fn of_values(sublayer: Sublayer, values: &Values) -> Self {
+        let [x, y, typ, col, ch] = *values;
+        Self {
+            sublayer,
+            cell: Low {
+                x: x as u16,
+                y: y as u16,
+            },
+            block: Block {
+                typ: (typ as u8).cast_signed(),
+                col: (col as u8).cast_signed(),
+                ch: (ch as u8).cast_signed(),
+            },
+        }
+    }
+}
+
+/// Bytes that several queues hold, or a part of them.
+#[derive(Clone, Debug)]
+pub struct Shared {
+    whole: Arc<[u8]>,
+    from: usize,
+    to: usize,
+}
+
+impl Shared {
+    /// The part of `whole` from `from` on, at most `length` bytes.
+    pub(super) fn part(whole: &Arc<[u8]>, from: usize, length: usize) -> Self {
+        let from = from.min(whole.len());
+        Self {
+            whole: Arc::clone(whole),
+            from,
+            to: from.saturating_add(length).min(whole.len()),
+        }
+    }
+}
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        self.whole.get(self.from..self.to).unwrap_or_default()
+    }
+}
+
+impl From<&[u8]> for Shared {
+    fn from(bytes: &[u8]) -> Self {
+        Self::part(&bytes.into(), 0, usize::MAX)
+    }
+}
+
+impl From<&str> for Shared {
+    fn from(text: &str) -> Self {
+        text.as_bytes().into()
+    }
+}
+
+/// The types, by name.
+pub(super) mod kind {
+    pub(in super::super) const BLOCK_SET_SOLID: u8 = 0x02;
+    pub(in super::super) const BLOCK_SET_WALKABLE: u8 = 0x03;
+    pub(in super::super) const ENTITY_MOVEMENT: u8 = 0x10;
+    pub(in super::super) const ENTITY_CREATION: u8 = 0x11;
+    pub(in super::super) const LAYER_REQUEST: u8 = 0x40;
+    pub(in super::super) const LAYER_START: u8 = 0x41;
+    pub(in super::super) const LAYER_DATA: u8 = 0x42;
+    pub(in super::super) const LAYER_END: u8 = 0x43;
+    pub(in super::super) const LAYER_RELEASE: u8 = 0x44;
+    pub(in super::super) const LAYERSET_CREATE: u8 = 0x45;
+    pub(in super::super) const LAYERSET_MOVE: u8 = 0x46;
+    pub(in super::super) const LAYERSET_REMOVE: u8 = 0x47;
+    pub(in super::super) const LAYERSET_SELECT: u8 = 0x48;
+    pub(in super::super) const ENTITY_POSITION: u8 = 0x50;
+    pub(in super::super) const ENTITY_DESTRUCTION: u8 = 0x51;
+    pub(in super::super) const CHAT: u8 = 0x58;
+    pub(in super::super) const LOGIN: u8 = 0x7b;
+    pub(in super::super) const PING: u8 = 0x7c;
+    pub(in super::super) const PONG: u8 = 0x7d;
+    pub(in super::super) const PLAYER_ID: u8 = 0x7e;
+    pub(in super::super) const KICK: u8 = 0x7f;
+}
+
+fn read_cell(r: &mut Reader<'_>) -> Result<Cell, DecodeError> {
+    Ok(Cell {
+        x: r.i32("x")?,
+        y: r.i32("y")?,
+    })
+}
+
+fn write_cell(w: &mut Writer<'_>, cell: Cell) {
+    w.i32(cell.x);
+    w.i32(cell.y);
+}
+
+fn read_chunk(r: &mut Reader<'_>) -> Result<ChunkXy, DecodeError> {
+    Ok(ChunkXy {
+        x: r.i32("x")?,
+        y: r.i32("y")?,
+    })
+}
+
+fn write_chunk(w: &mut Writer<'_>, chunk: ChunkXy) {
+    w.i32(chunk.x);
+    w.i32(chunk.y);
+}
+
+/// Reads a string with a length byte.
+fn read_text<'a>(r: &mut Reader<'a>, field: &'static str) -> Result<&'a [u8], DecodeError> {
+    let length = usize::from(r.u8("len")?);
+    // A trace shows text as text if it is any.
+    if core::str::from_utf8(r.peek(length)).is_ok() {
+        r.text(field, length).map(str::as_bytes)
+    } else {
+        r.bytes(field, length)
+    }
+}
+
+/// Writes a string with a length byte; one above 255 bytes is cut, at a character border if it is
+/// text.
+fn write_text(w: &mut Writer<'_>, text: &[u8]) {
+    let text = cut_text(text);
+    #[expect(clippy::cast_possible_truncation, reason = "cut to what fits")]
+    w.u8(text.len() as u8);
+    w.bytes(text);
+}
+
+fn cut_text(text: &[u8]) -> &[u8] {
+    let most = usize::from(u8::MAX);
+    let end = match core::str::from_utf8(text) {
+        Ok(text) => text.floor_char_boundary(most),
+        Err(_) => most,
+    };
+    text.get(..end).unwrap_or(text)
+}
+
+/// All fields matter.
+fn all(values: Values) -> Wanted {
+    values.map(Some)
+}

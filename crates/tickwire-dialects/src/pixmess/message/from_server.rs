@@ -1,0 +1,360 @@
+//! What a server says.
+
+use tickwire_wire::DecodeError;
+
+use super::super::limits::PIECE_MAX;
+use super::super::mask::{Head, MaskedType, Masks, Values, Wanted};
+use super::super::place::{Cell, ChunkXy, Direction, EntityId, PlayerId, SetId, Sublayer};
+use super::super::{Reader, Writer};
+use super::{
+    BlockSet, Look, Packet, all, cut_text, kind, read_cell, read_chunk, read_text, write_cell,
+    write_chunk, write_text,
+};
+
+/// A message of a server.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FromServer<T> {
+    /// A block is another.
+    BlockSet(BlockSet),
+    /// An entity takes a step.
+    Movement {
+        /// Which one.
+        entity: EntityId,
+        /// A direction's code.
+        direction: u8,
+    },
+    /// An entity is there.
+    EntityCreation {
+        /// Its number.
+        entity: EntityId,
+        /// Where it stands.
+        at: Cell,
+        /// What it looks like.
+        look: Look,
+        /// Its name.
+        name: T,
+    },
+    /// The pieces of a chunk follow.
+    LayerStart(ChunkXy),
+    /// A piece.
+    LayerData {
+        /// Part of a gzip stream.
+        data: T,
+    },
+    /// That was the last piece.
+    LayerEnd,
+    /// The client hears no more of a chunk.
+    LayerRelease(ChunkXy),
+    /// Version 2: a movable layer set is there.
+    LayersetCreate {
+        /// Its number.
+        set: SetId,
+        /// Where its corner is in the root.
+        at: Cell,
+    },
+    /// Version 2: it is elsewhere.
+    LayersetMove {
+        /// Which one.
+        set: SetId,
+        /// Where its corner is in the root.
+        at: Cell,
+    },
+    /// Version 2: it is gone, and its chunks with it.
+    LayersetRemove {
+        /// Which one.
+        set: SetId,
+    },
+    /// Version 2: which layer set the following block and layer packets mean.
+    LayersetSelect {
+        /// The set.
+        set: SetId,
+    },
+    /// An entity is here, wherever it was.
+    EntityPosition {
+        /// Which one.
+        entity: EntityId,
+        /// Where.
+        at: Cell,
+    },
+    /// An entity is gone, or out of sight.
+    EntityDestruction {
+        /// Which one.
+        entity: EntityId,
+    },
+    /// A line for the chat.
+    Chat {
+        /// What it says.
+        text: T,
+    },
+    /// Wants an answer.
+    Ping,
+    /// The answer.
+    Pong,
+    /// The client's number.
+    PlayerId {
+        /// It.
+        player: PlayerId,
+    },
+    /// The client has to go.
+    Kick {
+        /// Why.
+        reason: T,
+    },
+}
+
+/// What a type is called, if servers send it.
+const fn name_of(kind: u8) -> Option<&'static str> {
+    Some(match kind {
+        kind::BLOCK_SET_SOLID => "block_set_solid",
+        kind::BLOCK_SET_WALKABLE => "block_set_walkable",
+        kind::ENTITY_MOVEMENT => "entity_movement",
+        kind::ENTITY_CREATION => "entity_creation",
+        kind::LAYER_START => "layer_start",
+        kind::LAYER_DATA => "layer_data",
+        kind::LAYER_END => "layer_end",
+        kind::LAYER_RELEASE => "layer_release",
+        kind::LAYERSET_CREATE => "layerset_create",
+        kind::LAYERSET_MOVE => "layerset_move",
+        kind::LAYERSET_REMOVE => "layerset_remove",
+        kind::LAYERSET_SELECT => "layerset_select",
+        kind::ENTITY_POSITION => "entity_position",
+        kind::ENTITY_DESTRUCTION => "entity_destruction",
+        kind::CHAT => "chat",
+        kind::PING => "ping",
+        kind::PONG => "pong",
+        kind::PLAYER_ID => "player_id",
+        kind::KICK => "kick",
+        _ => return None,
+    })
+}
+
+/// Whether servers send packets of this type, and clients do not.
+pub(in super::super) const fn is_server_only(kind: u8) -> bool {
+    matches!(
+        kind,
+        kind::ENTITY_CREATION
+            | kind::LAYER_START..=kind::LAYER_END
+            | kind::LAYERSET_CREATE..=kind::LAYERSET_REMOVE
+    )
+}
+
+impl<'a> FromServer<&'a [u8]> {
+    /// Reads one packet. A failure leaves `masks` as they were.
+    pub fn decode(r: &mut Reader<'a>, masks: &mut Masks) -> Result<Self, DecodeError> {
+        let head = Head::decode(r, name_of)?;
+        Ok(match head.kind {
+            kind::BLOCK_SET_SOLID => {
+                Self::BlockSet(BlockSet::decode(r, masks, head, Sublayer::Solid)?)
+            }
+            kind::BLOCK_SET_WALKABLE => {
+                Self::BlockSet(BlockSet::decode(r, masks, head, Sublayer::Walkable)?)
+            }
+            kind::ENTITY_MOVEMENT => decode_movement(r, masks, head)?,
+            kind::ENTITY_CREATION => decode_creation(r, masks, head)?,
+            kind::LAYER_START => Self::LayerStart(read_chunk(r)?),
+            kind::LAYER_DATA => Self::LayerData {
+                data: read_piece(r)?,
+            },
+            kind::LAYER_END => Self::LayerEnd,
+            kind::LAYER_RELEASE => Self::LayerRelease(read_chunk(r)?),
+            kind::LAYERSET_CREATE => Self::LayersetCreate {
+                set: read_set(r)?,
+                at: read_cell(r)?,
+            },
+            kind::LAYERSET_MOVE => Self::LayersetMove {
+                set: read_set(r)?,
+                at: read_cell(r)?,
+            },
+            kind::LAYERSET_REMOVE => Self::LayersetRemove { set: read_set(r)? },
+            kind::LAYERSET_SELECT => Self::LayersetSelect { set: read_set(r)? },
+            kind::ENTITY_POSITION => Self::EntityPosition {
+                entity: read_entity(r)?,
+                at: read_cell(r)?,
+            },
+            kind::ENTITY_DESTRUCTION => Self::EntityDestruction {
+                entity: read_entity(r)?,
+            },
+            kind::CHAT => Self::Chat {
+                text: read_text(r, "message")?,
+            },
+            kind::PING => Self::Ping,
+            kind::PONG => Self::Pong,
+            kind::PLAYER_ID => Self::PlayerId {
+                player: PlayerId(r.u16("id")?),
+            },
+            kind::KICK => Self::Kick {
+                reason: read_text(r, "reason")?,
+            },
+            other => return Err(r.refuse("type", other.into())),
+        })
+    }
+}
+
+type Decoded<'a> = Result<FromServer<&'a [u8]>, DecodeError>;
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the values came from fields of these widths"
+)]
+fn decode_movement<'a>(r: &mut Reader<'a>, masks: &mut Masks, head: Head) -> Decoded<'a> {
+    let of = MaskedType::EntityMovement;
+    let mut kept = *masks.kept(of);
+    let [entity, direction, ..] = kept.read(r, of, head.form)?;
+    masks.set(of, kept);
+    let direction = direction as u8;
+    if let Some(direction) = Direction::of_code(direction) {
+        r.means(direction.name());
+    }
+    Ok(FromServer::Movement {
+        entity: EntityId(entity as u16),
+        direction,
+    })
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the values came from fields of these widths"
+)]
+fn decode_creation<'a>(r: &mut Reader<'a>, masks: &mut Masks, head: Head) -> Decoded<'a> {
+    let of = MaskedType::EntityCreation;
+    let entity = read_entity(r)?;
+    let mut kept = *masks.kept(of);
+    let [x, y, col, ch, _] = kept.read(r, of, head.form)?;
+    let name = read_text(r, "name")?;
+    masks.set(of, kept);
+    Ok(FromServer::EntityCreation {
+        entity,
+        at: Cell {
+            x: x.cast_signed(),
+            y: y.cast_signed(),
+        },
+        look: Look {
+            chr: ch as u16,
+            col: col as u16,
+        },
+        name,
+    })
+}
+
+fn read_entity(r: &mut Reader<'_>) -> Result<EntityId, DecodeError> {
+    Ok(EntityId(r.u16("id")?))
+}
+
+fn read_set(r: &mut Reader<'_>) -> Result<SetId, DecodeError> {
+    Ok(SetId(r.u16("set")?))
+}
+
+/// The bound is checked before anything is kept for it.
+fn read_piece<'a>(r: &mut Reader<'a>) -> Result<&'a [u8], DecodeError> {
+    let length = r.u16("len")?;
+    r.limit("data", length.into(), PIECE_MAX.into())?;
+    r.bytes("data", length.into())
+}
+
+fn cut_piece(data: &[u8]) -> &[u8] {
+    data.get(..PIECE_MAX.into()).unwrap_or(data)
+}
+
+impl<T: AsRef<[u8]>> Packet for FromServer<T> {
+    fn kind(&self) -> u8 {
+        match self {
+            Self::BlockSet(block_set) => block_set.kind(),
+            Self::Movement { .. } => kind::ENTITY_MOVEMENT,
+            Self::EntityCreation { .. } => kind::ENTITY_CREATION,
+            Self::LayerStart(_) => kind::LAYER_START,
+            Self::LayerData { .. } => kind::LAYER_DATA,
+            Self::LayerEnd => kind::LAYER_END,
+            Self::LayerRelease(_) => kind::LAYER_RELEASE,
+            Self::LayersetCreate { .. } => kind::LAYERSET_CREATE,
+            Self::LayersetMove { .. } => kind::LAYERSET_MOVE,
+            Self::LayersetRemove { .. } => kind::LAYERSET_REMOVE,
+            Self::LayersetSelect { .. } => kind::LAYERSET_SELECT,
+            Self::EntityPosition { .. } => kind::ENTITY_POSITION,
+            Self::EntityDestruction { .. } => kind::ENTITY_DESTRUCTION,
+            Self::Chat { .. } => kind::CHAT,
+            Self::Ping => kind::PING,
+            Self::Pong => kind::PONG,
+            Self::PlayerId { .. } => kind::PLAYER_ID,
+            Self::Kick { .. } => kind::KICK,
+        }
+    }
+
+    fn masked(&self) -> Option<(MaskedType, Wanted)> {
+        let (of, values): (_, Values) = match self {
+            Self::BlockSet(block_set) => return Some(block_set.masked()),
+            Self::Movement { entity, direction } => (
+                MaskedType::EntityMovement,
+                [entity.0.into(), (*direction).into(), 0, 0, 0],
+            ),
+            Self::EntityCreation { at, look, .. } => (
+                MaskedType::EntityCreation,
+                [
+                    at.x.cast_unsigned(),
+                    at.y.cast_unsigned(),
+                    look.col.into(),
+                    look.chr.into(),
+                    0,
+                ],
+            ),
+            _ => return None,
+        };
+        Some((of, all(values)))
+    }
+
+    fn unmasked_size(&self) -> usize {
+        match self {
+            Self::EntityCreation { name, .. } => 3 + cut_text(name.as_ref()).len(),
+            Self::LayerStart(_) | Self::LayerRelease(_) => 8,
+            Self::LayerData { data } => 2 + cut_piece(data.as_ref()).len(),
+            Self::LayersetCreate { .. }
+            | Self::LayersetMove { .. }
+            | Self::EntityPosition { .. } => 10,
+            Self::LayersetRemove { .. }
+            | Self::LayersetSelect { .. }
+            | Self::EntityDestruction { .. }
+            | Self::PlayerId { .. } => 2,
+            Self::Chat { text } | Self::Kick { reason: text } => 1 + cut_text(text.as_ref()).len(),
+            Self::BlockSet(_)
+            | Self::Movement { .. }
+            | Self::LayerEnd
+            | Self::Ping
+            | Self::Pong => 0,
+        }
+    }
+
+    fn write_front(&self, w: &mut Writer<'_>) {
+        if let Self::EntityCreation { entity, .. } = self {
+            w.u16(entity.0);
+        }
+    }
+
+    fn write_back(&self, w: &mut Writer<'_>) {
+        match self {
+            Self::EntityCreation { name, .. } => write_text(w, name.as_ref()),
+            Self::LayerStart(chunk) | Self::LayerRelease(chunk) => write_chunk(w, *chunk),
+            Self::LayerData { data } => {
+                let data = cut_piece(data.as_ref());
+                #[expect(clippy::cast_possible_truncation, reason = "cut to what fits")]
+                w.u16(data.len() as u16);
+                w.bytes(data);
+            }
+            Self::LayersetCreate { set, at } | Self::LayersetMove { set, at } => {
+                w.u16(set.0);
+                write_cell(w, *at);
+            }
+            Self::LayersetRemove { set } | Self::LayersetSelect { set } => w.u16(set.0),
+            Self::EntityPosition { entity, at } => {
+                w.u16(entity.0);
+                write_cell(w, *at);
+            }
+            Self::EntityDestruction { entity } => w.u16(entity.0),
+            Self::Chat { text } | Self::Kick { reason: text } => write_text(w, text.as_ref()),
+            Self::PlayerId { player } => w.u16(player.0),
+            Self::BlockSet(_)
+            | Self::Movement { .. }
+            | Self::LayerEnd
+            | Self::Ping
+            | Self::Pong => {}
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Messages until the stream has room for them.
+//!
+//! They wait as messages, because a packet that was encoded has changed the masks and can no longer
+//! be left out, and because the encoder does better the more of them it sees. At most one packet is
+//! encoded and not yet sent: the one that the room has cut.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use super::Writer;
+use super::limits::WRITE_MAX;
+use super::mask::Masks;
+use super::message::Packet;
+
+/// What waits to be sent to a peer, and what the masks towards it are by now.
+#[derive(Debug)]
+pub(super) struct Outbox<M> {
+    /// Ping and pong, which overtake everything. They have no masks.
+    urgent: VecDeque<M>,
+    queue: VecDeque<M>,
+    /// The rest of a packet that was cut.
+    cut: Vec<u8>,
+    masks: Masks,
+    /// Bytes of everything that waits, as if no mask spared any.
+    waiting: usize,
+}
+
+impl<M: Packet> Outbox<M> {
+    pub(super) fn new() -> Self {
+        Self {
+            urgent: VecDeque::new(),
+            queue: VecDeque::new(),
+            cut: Vec::new(),
+            masks: Masks::default(),
+            waiting: 0,
+        }
+    }
+
+    /// Puts a message behind all others.
+    pub(super) fn push(&mut self, message: M) {
+        self.waiting += message.plain_size();
+        self.queue.push_back(message);
+    }
+
+    /// Puts a message without masks before all others but those that were put there earlier.
+    pub(super) fn push_urgent(&mut self, message: M) {
+        self.waiting += message.plain_size();
+        self.urgent.push_back(message);
+    }
+
+    /// Forgets what is not encoded yet.
+    pub(super) fn clear(&mut self) {
+        self.urgent.clear();
+        self.queue.clear();
+        self.waiting = self.cut.len();
+    }
+
+    /// Bytes that wait at the most.
+    pub(super) const fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// How many messages wait.
+    pub(super) fn messages(&self) -> usize {
+        self.urgent.len() + self.queue.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.messages() == 0 && self.cut.is_empty()
+    }
+
+    /// Appends what there is room for; how many packets were begun.
+    pub(super) fn write(&mut self, room: u32, out: &mut Vec<u8>) -> u64 {
+        let room = usize::try_from(room).unwrap_or(usize::MAX).min(WRITE_MAX);
+        let end = out.len() + room;
+        let rest = self.cut.len().min(room);
+        out.extend(self.cut.drain(..rest));
+        self.waiting -= rest;
+        let mut packets = 0;
+        while out.len() < end {
+            let next = self.urgent.pop_front();
+            let Some(message) = next.or_else(|| self.queue.pop_front()) else {
+                break;
+            };
+            self.waiting -= message.plain_size();
+            // A packet is cut where the room ends, not by the writer.
+            let mut w = Writer::new(out, usize::MAX);
+            message.encode(&mut self.masks, self.queue.iter(), &mut w);
+            packets += 1;
+        }
+        if out.len() > end {
+            self.cut = out.split_off(end);
+            self.waiting += self.cut.len();
+        }
+        packets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::super::message::{FromClient, Shared};
+    use super::*;
+
+    type Message = FromClient<Shared>;
+
+    fn chat(text: &str) -> Message {
+        FromClient::Chat { text: text.into() }
+    }
+
+    #[test]
+    fn a_packet_that_is_cut_goes_on_where_it_was() {
+        let mut outbox = Outbox::new();
+        outbox.push(chat("hello"));
+        outbox.push(Message::PlayerId);
+        let mut got = vec![];
+        for room in [1, 0, 3, 1, 100] {
+            let before = got.len();
+            outbox.write(room, &mut got);
+            assert!(got.len() - before <= room as usize);
+        }
+        assert_eq!(got, b"\x58\x05hello\x7e");
+        assert_eq!((outbox.waiting(), outbox.is_empty()), (0, true));
+    }
+
+    #[test]
+    fn what_is_urgent_overtakes_whole_packets_only() {
+        let mut outbox = Outbox::new();
+        outbox.push(chat("hello"));
+        outbox.push(chat("again"));
+        let mut got = vec![];
+        outbox.write(3, &mut got);
+        outbox.push_urgent(Message::Pong);
+        outbox.write(100, &mut got);
+        assert_eq!(got, b"\x58\x05hello\x7d\x58\x05again");
+    }
+
+    #[test]
+    fn clearing_keeps_the_rest_of_what_was_begun() {
+        let mut outbox = Outbox::new();
+        outbox.push(chat("hello"));
+        outbox.push(chat("again"));
+        let mut got = vec![];
+        outbox.write(3, &mut got);
+        outbox.clear();
+        assert_eq!(outbox.waiting(), 4);
+        outbox.push_urgent(FromClient::Kick {
+            reason: "bye".into(),
+        });
+        outbox.write(100, &mut got);
+        assert_eq!(got, b"\x58\x05hello\x7f\x03bye");
+    }
+
+    #[test]
+    fn what_waits_is_counted_as_if_nothing_were_masked() {
+        let mut outbox = Outbox::new();
+        for _ in 0..10 {
+            outbox.push(Message::Movement { direction: 0 });
+        }
+        assert_eq!(outbox.waiting(), 20);
+        let mut got = vec![];
+        assert_eq!(outbox.write(100, &mut got), 10);
+        assert!(got.len() < 20);
+        assert_eq!(outbox.waiting(), 0);
+    }
+}

@@ -1,0 +1,157 @@
+//! A client, and a script that speaks for its server and owns the clock.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use tickwire_dialects::pixmess::mask::Masks;
+use tickwire_dialects::pixmess::message::FromClient;
+use tickwire_dialects::pixmess::{
+    Cell, ChunkXy, Client, ClientConfig, ClientEvent, Layer, PlayerId, Reader, Tiles, Version,
+};
+use tickwire_session::{Addr, Ended, Events, Instant, Path, Room, Session, StreamId, Transmit};
+use tickwire_sim::addr;
+
+use super::super::words::{Heard, LOOK, Said, creation, encode, login, player_id};
+
+pub(super) const SERVER: Addr = addr::link(7);
+pub(super) const ON: StreamId = StreamId::Dialled(0);
+pub(super) const OWN: PlayerId = PlayerId(5);
+
+pub(super) struct ClientScript {
+    pub(super) client: Client,
+    pub(super) now: Instant,
+    said: Masks,
+    heard: Masks,
+    arrived: Vec<u8>,
+    mail: VecDeque<Said>,
+    orders: Vec<Transmit>,
+    events: Vec<ClientEvent>,
+}
+
+impl ClientScript {
+    pub(super) fn dial(version: Version, name: &str) -> Self {
+        let now = Instant::from_millis(2_000);
+        let config = ClientConfig {
+            server: SERVER,
+            name: name.into(),
+            look: LOOK,
+            version,
+        };
+        let mut script = Self {
+            client: Client::new(now, config),
+            now,
+            said: Masks::default(),
+            heard: Masks::default(),
+            arrived: Vec::new(),
+            mail: VecDeque::new(),
+            orders: Vec::new(),
+            events: Vec::new(),
+        };
+        script.drain();
+        script
+    }
+
+    /// Logged in, and standing at `at`.
+    #[track_caller]
+    pub(super) fn playing(version: Version, at: Cell) -> Self {
+        let mut script = Self::dial(version, "ann");
+        script.open();
+        script.expects(&[login(version.code(), "ann")]);
+        script.send(&[player_id(OWN), creation(OWN, "ann", at)]);
+        script.events.clear();
+        script.orders.clear();
+        script
+    }
+
+    pub(super) fn open(&mut self) {
+        self.client.handle_opened(self.now, ON, SERVER);
+        self.drain();
+    }
+
+    pub(super) fn close(&mut self, why: Ended) {
+        self.client.handle_closed(self.now, Path::Stream(ON), why);
+        self.drain();
+    }
+
+    pub(super) fn send(&mut self, messages: &[Heard]) {
+        let bytes = encode(&mut self.said, messages);
+        self.send_bytes(&bytes);
+    }
+
+    pub(super) fn send_bytes(&mut self, bytes: &[u8]) {
+        self.client.handle_stream(self.now, ON, bytes);
+        self.drain();
+    }
+
+    /// Sends a chunk in pieces of 100 bytes.
+    pub(super) fn send_layer(&mut self, at: ChunkXy, tiles: &Tiles) {
+        self.send_gzip(at, Layer::new(tiles).as_bytes());
+    }
+
+    pub(super) fn send_gzip(&mut self, at: ChunkXy, gzip: &[u8]) {
+        let gzip: &'static [u8] = gzip.to_vec().leak();
+        self.send(&[Heard::LayerStart(at)]);
+        for data in gzip.chunks(100) {
+            self.send(&[Heard::LayerData { data }]);
+        }
+        self.send(&[Heard::LayerEnd]);
+    }
+
+    /// Lets the player act, then sends what that caused.
+    pub(super) fn act<T>(&mut self, act: impl FnOnce(Instant, &mut Client) -> T) -> T {
+        let result = act(self.now, &mut self.client);
+        self.drain();
+        result
+    }
+
+    /// The server has heard exactly this since it last looked.
+    #[track_caller]
+    pub(super) fn expects(&mut self, messages: &[Said]) {
+        let mail: Vec<_> = self.mail.drain(..).collect();
+        assert_eq!(mail, messages, "what the server heard (left)");
+    }
+
+    pub(super) fn events(&mut self) -> Vec<ClientEvent> {
+        core::mem::take(&mut self.events)
+    }
+
+    pub(super) fn orders(&mut self) -> Vec<Transmit> {
+        core::mem::take(&mut self.orders)
+    }
+
+    pub(super) fn advance(&mut self, span: Duration) {
+        let until = self.now + span;
+        while let Some(at) = self.client.poll_timeout().filter(|at| *at <= until) {
+            self.now = at;
+            self.client.handle_timeout(at);
+            self.drain();
+            assert!(self.client.poll_timeout().is_none_or(|next| next > at));
+        }
+        self.now = until;
+    }
+
+    fn drain(&mut self) {
+        let room = Room {
+            bytes: u32::MAX,
+            largest: 0,
+        };
+        self.client.handle_room(self.now, Path::Stream(ON), room);
+        let mut out = Vec::new();
+        while let Some(transmit) = self.client.poll_transmit(self.now, &mut out) {
+            match transmit {
+                Transmit::Stream { .. } => self.arrived.append(&mut out),
+                order => self.orders.push(order),
+            }
+        }
+        let kept: &'static [u8] = self.arrived.clone().leak();
+        let mut r = Reader::new(kept);
+        let mut read = 0;
+        while let Ok(message) = FromClient::decode(&mut r, &mut self.heard) {
+            self.mail.push_back(message);
+            read = r.position();
+        }
+        self.arrived.drain(..read);
+        self.events
+            .extend(core::iter::from_fn(|| self.client.poll_event()));
+    }
+}

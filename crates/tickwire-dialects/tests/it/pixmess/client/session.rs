@@ -1,0 +1,146 @@
+//! Connecting, silence, and every way to end.
+
+use tickwire_dialects::pixmess::message::FromClient;
+use tickwire_dialects::pixmess::{ActError, ClientEvent, Direction, EndReason, Phase, Version};
+use tickwire_session::{Ended, Transmit};
+
+use super::super::script::ms;
+use super::super::words::{
+    Heard, Said, cell, chat, creation, destruction, kick, login, player_id, root, say,
+};
+use super::script::{ClientScript, ON, OWN, SERVER};
+
+#[test]
+fn a_client_dials_and_logs_in() {
+    let mut c = ClientScript::dial(Version::One, "ann");
+    assert_eq!(c.orders(), [Transmit::Dial { on: ON, to: SERVER }]);
+    c.expects(&[]);
+    c.open();
+    c.expects(&[login(1, "ann")]);
+    assert_eq!(*c.client.phase(), Phase::LoggingIn);
+    c.send(&[
+        player_id(OWN),
+        creation(OWN, "ann", cell(3, 4)),
+        chat("* ann has joined"),
+    ]);
+    assert_eq!(
+        c.events(),
+        [
+            ClientEvent::LoggedIn(OWN),
+            ClientEvent::EntityCreated(OWN.entity()),
+            ClientEvent::Chatted("* ann has joined".into()),
+        ]
+    );
+    assert_eq!(c.client.position(), Some(cell(3, 4)));
+}
+
+#[test]
+fn the_order_of_the_answer_does_not_matter() {
+    let mut c = ClientScript::dial(Version::One, "ann");
+    c.open();
+    c.send(&[chat("* ann has joined"), creation(OWN, "ann", cell(3, 4))]);
+    assert_eq!(c.client.position(), None);
+    c.send(&[player_id(OWN)]);
+    assert_eq!(c.client.position(), Some(cell(3, 4)));
+    assert_eq!(*c.client.phase(), Phase::Playing);
+}
+
+#[test]
+fn a_kick_says_why() {
+    let mut c = ClientScript::dial(Version::One, "ann");
+    c.open();
+    c.orders();
+    c.send(&[kick("Version mismatch!")]);
+    let why = EndReason::Kicked("Version mismatch!".into());
+    assert_eq!(c.events(), [ClientEvent::Ended(why)]);
+    assert_eq!(c.orders(), [Transmit::Finish { on: ON }]);
+    // Nothing more happens.
+    c.send(&[chat("boo")]);
+    c.advance(ms(100_000));
+    assert_eq!((c.events(), c.orders()), (vec![], vec![]));
+}
+
+#[test]
+fn nobody_there_is_unreachable_and_a_broken_connection_disconnected() {
+    let mut c = ClientScript::dial(Version::One, "ann");
+    c.close(Ended::Refused);
+    assert_eq!(*c.client.phase(), Phase::Ended(EndReason::Unreachable));
+    let mut c = ClientScript::dial(Version::One, "ann");
+    c.advance(ms(20_000));
+    assert_eq!(*c.client.phase(), Phase::Ended(EndReason::Unreachable));
+    let mut c = ClientScript::playing(Version::One, cell(0, 0));
+    c.close(Ended::Reset);
+    assert_eq!(*c.client.phase(), Phase::Ended(EndReason::Disconnected));
+    assert_eq!(c.orders(), []);
+}
+
+#[test]
+fn a_silent_server_is_pinged_and_given_up() {
+    let mut c = ClientScript::playing(Version::One, cell(0, 0));
+    c.advance(ms(5_000));
+    c.expects(&[Said::Ping]);
+    c.advance(ms(30));
+    c.send(&[Heard::Pong]);
+    let mut measured = None;
+    tickwire_session::Session::visit_peers(&c.client, &mut |peer| measured = peer.round_trip);
+    assert_eq!(measured, Some(ms(30)));
+    c.advance(ms(19_999));
+    c.expects(&[Said::Ping; 3]);
+    c.advance(ms(1));
+    assert_eq!(*c.client.phase(), Phase::Ended(EndReason::TimedOut));
+}
+
+#[test]
+fn a_ping_is_answered() {
+    let mut c = ClientScript::playing(Version::One, cell(0, 0));
+    c.send(&[Heard::Ping]);
+    c.expects(&[Said::Pong]);
+}
+
+#[test]
+fn quitting_comes_after_everything_said() {
+    let mut c = ClientScript::playing(Version::One, cell(0, 0));
+    c.act(|now, client| {
+        client.chat("good night").unwrap();
+        client.quit(now, "sleepy");
+    });
+    let bye: Said = FromClient::Kick { reason: b"sleepy" };
+    c.expects(&[say("good night"), bye]);
+    assert_eq!(c.orders(), [Transmit::Finish { on: ON }]);
+    assert_eq!(c.events(), [ClientEvent::Ended(EndReason::Quit)]);
+}
+
+#[test]
+fn bytes_that_are_no_packet_end_it_and_the_server_is_told() {
+    for bytes in [&[0x00][..], &[0x40], &[0x7b], &[0xbf], &[0x42, 0x01, 0x02]] {
+        let mut c = ClientScript::playing(Version::One, cell(0, 0));
+        c.send_bytes(bytes);
+        c.expects(&[FromClient::Kick {
+            reason: b"Bad packet!",
+        }]);
+        assert_eq!(c.orders(), [Transmit::Finish { on: ON }]);
+        assert_eq!(*c.client.phase(), Phase::Ended(EndReason::Broken));
+    }
+}
+
+#[test]
+fn one_s_own_entity_is_never_lost() {
+    let mut c = ClientScript::playing(Version::One, cell(1, 2));
+    c.send(&[destruction(OWN.entity())]);
+    assert_eq!(c.client.position(), Some(cell(1, 2)));
+}
+
+#[test]
+fn nothing_can_be_done_before_login_or_after_the_end() {
+    let mut c = ClientScript::dial(Version::One, "ann");
+    for _ in 0..2 {
+        let now = c.now;
+        let client = &mut c.client;
+        let not = Err(ActError::NotPlaying);
+        assert_eq!(client.walk(now, Direction::East), not);
+        assert_eq!(client.chat("hi"), not);
+        assert_eq!(client.request(root(0, 0)), not);
+        assert_eq!(client.release(root(0, 0)), not);
+        c.close(Ended::Reset);
+    }
+}

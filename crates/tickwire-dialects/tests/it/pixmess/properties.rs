@@ -1,0 +1,5 @@
+//! What holds for all messages and all bytes.
+
+mod hostile;
+mod mask;
+mod message;

@@ -1,0 +1,11 @@
+//! Conversations with a server.
+
+mod chat;
+mod chunks;
+mod edits;
+mod entities;
+mod limits;
+mod login;
+mod sets;
+mod silence;
+mod splits;

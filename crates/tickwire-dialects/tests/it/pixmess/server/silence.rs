@@ -1,0 +1,98 @@
+//! Who says nothing.
+
+use tickwire_dialects::pixmess::{Departure, ServerEvent};
+
+use super::super::script::{ANN, BOB, Script, ms};
+use super::super::words::{Heard, Said, chat, kick};
+
+#[test]
+fn silence_is_pinged_every_five_seconds_and_ends_after_twenty() {
+    let mut s = Script::new();
+    let ann = s.join(ANN, "ann");
+    s.advance(ms(4_999));
+    s.expects_nothing(ANN);
+    for _ in 0..3 {
+        s.advance(ms(1));
+        s.expects(ANN, &[Heard::Ping]);
+        s.advance(ms(4_999));
+        s.expects_nothing(ANN);
+    }
+    s.advance(ms(1));
+    s.expects_end(ANN, &[kick("Ping timeout!")]);
+    let gone = ServerEvent::Left {
+        player: ann,
+        why: Departure::TimedOut,
+    };
+    assert_eq!(s.events(), [gone]);
+}
+
+#[test]
+fn any_byte_ends_the_silence() {
+    let mut s = Script::new();
+    s.join(ANN, "ann");
+    s.advance(ms(19_000));
+    // The first byte of a chat that is not whole yet.
+    s.send_bytes(ANN, &[0x58]);
+    s.forget();
+    s.advance(ms(19_000));
+    assert!(s.is_open(ANN));
+    s.send_bytes(ANN, &[0x01]);
+    s.advance(ms(4_999));
+    s.send_bytes(ANN, b"x");
+    assert!(s.heard(ANN).contains(&chat("<ann> x")));
+}
+
+#[test]
+fn an_answered_ping_measures_the_round_trip() {
+    let mut s = Script::new();
+    s.join(ANN, "ann");
+    s.advance(ms(5_000));
+    s.expects(ANN, &[Heard::Ping]);
+    s.advance(ms(80));
+    s.send(ANN, &[Said::Pong]);
+    let mut measured = None;
+    tickwire_session::Session::visit_peers(&s.server, &mut |peer| measured = peer.round_trip);
+    assert_eq!(measured, Some(ms(80)));
+    // The next one is due five seconds after the last byte.
+    s.advance(ms(4_999));
+    s.expects_nothing(ANN);
+    s.advance(ms(1));
+    s.expects(ANN, &[Heard::Ping]);
+}
+
+#[test]
+fn a_ping_is_answered_at_once() {
+    let mut s = Script::new();
+    s.join(ANN, "ann");
+    s.send(ANN, &[Said::Ping]);
+    s.expects(ANN, &[Heard::Pong]);
+}
+
+#[test]
+fn who_does_not_log_in_has_five_seconds_whatever_it_says() {
+    let mut s = Script::new();
+    s.open(ANN);
+    for _ in 0..4 {
+        s.advance(ms(1_000));
+        s.send(ANN, &[Said::Ping]);
+    }
+    s.forget();
+    s.advance(ms(999));
+    s.expects_nothing(ANN);
+    s.advance(ms(1));
+    s.expects_end(ANN, &[kick("Login timeout!")]);
+}
+
+#[test]
+fn a_connection_that_breaks_is_a_player_that_left() {
+    let mut s = Script::new();
+    let ann = s.join(ANN, "ann");
+    s.join(BOB, "bob");
+    s.close(ANN);
+    s.expects(BOB, &[chat("* ann has left")]);
+    let gone = ServerEvent::Left {
+        player: ann,
+        why: Departure::Disconnected,
+    };
+    assert_eq!(s.events(), [gone]);
+}
