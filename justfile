@@ -10,3 +10,9 @@ vectors *args:
 # what drifts unseen
 tidy:
     cargo xtask tidy
+# one fuzz target, nightly features not needed; `just fuzz --list` names them
+fuzz *args:
+    cargo xtask fuzz {{args}}
+# speed, as ratios within one run
+bench *args:
+    cargo xtask bench {{args}}
