@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | [`cppevy`] | states at a timepoint, events, and actions with answers | UDP and TCP |
 //! | [`lwar`] | a space shooter with reliable messages of its own | UDP |
+//! | [`opendrakan`] | an engine's snapshots, each by its difference to an acknowledged one | UDP and TCP |
 //! | [`pixmess`] | a world of tiles, in chunks that clients subscribe to | TCP |
 
 #![no_std]
@@ -19,4 +20,5 @@ extern crate alloc;
 
 pub mod cppevy;
 pub mod lwar;
+pub mod opendrakan;
 pub mod pixmess;

@@ -13,7 +13,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tickwire-wire", &[]),
     ("tickwire-session", &["tickwire-wire"]),
     ("tickwire-sim", &["tickwire-session"]),
-    ("tickwire-dialects", &["tickwire-session", "tickwire-wire"]),
+    ("tickwire-state", &["tickwire-session", "tickwire-wire"]),
+    (
+        "tickwire-dialects",
+        &["tickwire-session", "tickwire-state", "tickwire-wire"],
+    ),
     ("tickwire-net", &["tickwire-session"]),
     (
         "tickwire",
@@ -22,6 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tickwire-net",
             "tickwire-session",
             "tickwire-sim",
+            "tickwire-state",
             "tickwire-wire",
         ],
     ),

@@ -8,6 +8,7 @@ use super::tree::{File, Tree};
 pub(super) const PURE: &[&str] = &[
     "tickwire-wire",
     "tickwire-session",
+    "tickwire-state",
     "tickwire-sim",
     "tickwire-dialects",
 ];

@@ -2,6 +2,7 @@
 
 mod cppevy;
 mod lwar;
+mod opendrakan;
 mod pixmess;
 mod sim;
 mod vectors;

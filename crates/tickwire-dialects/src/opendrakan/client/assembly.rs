@@ -1,0 +1,286 @@
+//! Snapshots on their way: changes and confirmations in any order, some twice, some never.
+//!
+//! A snapshot is complete when its confirmation is here and as many distinct changes as it states. How
+//! many an extra-state bundle holds can be said only when its object's class is known, which may come
+//! with a later datagram; until then its bytes wait. What never completes is pushed out by newer ones.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use tickwire_state::Tick;
+
+use super::super::bundle::{self, Change};
+use super::super::limits::{ASSEMBLED_OBJECTS_MAX, ASSEMBLIES_MAX, OBJECTS_MAX, UNRESOLVED_MAX};
+use super::super::message::{BasicChanges, Confirm, Lifecycle};
+use super::super::snapshot::{Object, Snapshot};
+use super::super::{ClassId, ObjectId, Reader, Registry};
+use super::load::Classes;
+
+/// The snapshots that are not complete, by tick.
+#[derive(Debug, Default)]
+pub(super) struct Assemblies {
+    by_tick: BTreeMap<Tick, Assembly>,
+}
+
+/// One snapshot that is not complete.
+#[derive(Debug, Default)]
+pub(super) struct Assembly {
+    pub(super) confirm: Option<Confirm>,
+    objects: BTreeMap<ObjectId, Parts>,
+    /// Distinct changes so far, those in unresolved bundles not counted.
+    changes: u64,
+    /// Extra states whose class is not known yet.
+    unresolved: Vec<(ObjectId, Box<[u8]>)>,
+    unresolved_bytes: usize,
+}
+
+/// What is known to change of an object.
+#[derive(Debug, Default)]
+struct Parts {
+    prototype: Option<ObjectId>,
+    lifecycle: Option<Lifecycle>,
+    basic: [Option<Change>; super::super::BASIC.len()],
+    extra: Vec<Option<Change>>,
+}
+
+/// One discrete change, or several of one object.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Piece<'a> {
+    States(BasicChanges),
+    Extra(&'a [u8]),
+    Created { prototype: ObjectId },
+    Lifecycle(Lifecycle),
+}
+
+/// What classes an assembly's objects can have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known<'a> {
+    pub(super) registry: &'a Registry,
+    pub(super) classes: &'a Classes,
+    /// The snapshot that the confirmation refers to; none if it is a full one.
+    pub(super) reference: Option<&'a Snapshot>,
+}
+
+/// There is no room for more.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NoRoom;
+
+/// Why a snapshot will never be complete.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Spoilt {
+    /// It has more changes than were confirmed.
+    TooManyChanges,
+    /// It changes an object that is not there, or holds too many.
+    Objects,
+}
+
+impl Assemblies {
+    /// The assembly of a tick. A new one may push out the oldest, but not itself.
+    pub(super) fn at(&mut self, tick: Tick) -> Result<&mut Assembly, NoRoom> {
+        if !self.by_tick.contains_key(&tick) {
+            if self.by_tick.len() >= ASSEMBLIES_MAX {
+                self.drop_oldest(tick)?;
+            }
+            self.by_tick.insert(tick, Assembly::default());
+        }
+        self.by_tick.get_mut(&tick).ok_or(NoRoom)
+    }
+
+    /// Adds a piece of a snapshot.
+    pub(super) fn add(
+        &mut self,
+        tick: Tick,
+        object: ObjectId,
+        piece: Piece<'_>,
+    ) -> Result<(), NoRoom> {
+        while self.objects() >= ASSEMBLED_OBJECTS_MAX {
+            self.drop_oldest(tick)?;
+        }
+        self.at(tick)?.add(object, piece)
+    }
+
+    /// Objects in all of them.
+    fn objects(&self) -> usize {
+        let assemblies = self.by_tick.values();
+        assemblies.map(|assembly| assembly.objects.len()).sum()
+    }
+
+    /// Takes an assembly out.
+    pub(super) fn remove(&mut self, tick: Tick) -> Option<Assembly> {
+        self.by_tick.remove(&tick)
+    }
+
+    /// Gives up everything older than `tick`.
+    pub(super) fn drop_older(&mut self, tick: Tick) {
+        while let Some((&oldest, _)) = self.by_tick.first_key_value()
+            && oldest < tick
+        {
+            self.remove(oldest);
+        }
+    }
+
+    /// Makes room for `tick`, unless it is the oldest itself.
+    fn drop_oldest(&mut self, tick: Tick) -> Result<(), NoRoom> {
+        match self.by_tick.first_key_value() {
+            Some((&oldest, _)) if oldest < tick => {
+                self.remove(oldest);
+                Ok(())
+            }
+            _ => Err(NoRoom),
+        }
+    }
+}
+
+impl Assembly {
+    fn add(&mut self, object: ObjectId, piece: Piece<'_>) -> Result<(), NoRoom> {
+        if let Piece::Extra(bytes) = piece {
+            return self.add_unresolved(object, bytes);
+        }
+        if self.objects.len() >= OBJECTS_MAX && !self.objects.contains_key(&object) {
+            return Err(NoRoom);
+        }
+        let parts = self.objects.entry(object).or_default();
+        // A change that is there already is the same one again.
+        match piece {
+            Piece::Created { prototype } if parts.prototype.is_none() => {
+                parts.prototype = Some(prototype);
+                self.changes += 1;
+            }
+            Piece::Lifecycle(lifecycle) if parts.lifecycle.is_none() => {
+                parts.lifecycle = Some(lifecycle);
+                self.changes += 1;
+            }
+            Piece::States(states) => {
+                for change in states.iter() {
+                    if let Some(place @ None) = parts.basic.get_mut(change.index) {
+                        *place = Some(change);
+                        self.changes += 1;
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn add_unresolved(&mut self, object: ObjectId, bytes: &[u8]) -> Result<(), NoRoom> {
+        if self.unresolved_bytes + bytes.len() > UNRESOLVED_MAX {
+            return Err(NoRoom);
+        }
+        self.unresolved_bytes += bytes.len();
+        self.unresolved.push((object, bytes.into()));
+        Ok(())
+    }
+
+    /// Reads the extra states whose classes are known by now; returns how many bundles were no
+    /// bundles. Those of unknown classes stay as they are.
+    pub(super) fn resolve(&mut self, known: &Known<'_>) -> u64 {
+        let mut refused = 0;
+        for (object, bytes) in core::mem::take(&mut self.unresolved) {
+            let class = self.class_of(object, known);
+            let schema = class.and_then(|class| known.registry.schema(class));
+            let Some(schema) = schema else {
+                self.unresolved.push((object, bytes));
+                continue;
+            };
+            self.unresolved_bytes -= bytes.len();
+            let mut changes = Vec::new();
+            let mut r = Reader::new(&bytes);
+            let decoded = bundle::decode(&mut r, schema.fields(), |change| changes.push(change));
+            let is_one_too_many =
+                self.objects.len() >= OBJECTS_MAX && !self.objects.contains_key(&object);
+            if is_one_too_many || decoded.and_then(|()| r.finish()).is_err() {
+                refused += 1;
+                continue;
+            }
+            let extra = &mut self.objects.entry(object).or_default().extra;
+            extra.resize(extra.len().max(schema.fields().len()), None);
+            for change in changes {
+                if let Some(place @ None) = extra.get_mut(change.index) {
+                    *place = Some(change);
+                    self.changes += 1;
+                }
+            }
+        }
+        refused
+    }
+
+    /// The class of an object: its prototype's if it is created here, else what the reference or the
+    /// level says.
+    fn class_of(&self, object: ObjectId, known: &Known<'_>) -> Option<ClassId> {
+        let created = self.objects.get(&object).and_then(|parts| parts.prototype);
+        let in_reference = |object| known.reference?.object(object)?.class;
+        match created {
+            Some(prototype) => known
+                .classes
+                .class_of(prototype)
+                .or_else(|| in_reference(prototype)),
+            None => in_reference(object).or_else(|| known.classes.class_of(object)),
+        }
+    }
+
+    /// The snapshot, if it is complete.
+    pub(super) fn build(&self, known: &Known<'_>) -> Result<Option<Snapshot>, Spoilt> {
+        let Some(confirm) = self.confirm else {
+            return Ok(None);
+        };
+        if self.changes > confirm.changes.into() {
+            return Err(Spoilt::TooManyChanges);
+        }
+        if self.changes < confirm.changes.into() || !self.unresolved.is_empty() {
+            return Ok(None);
+        }
+        let mut objects = known
+            .reference
+            .map(|reference| reference.objects.clone())
+            .unwrap_or_default();
+        for (&id, parts) in &self.objects {
+            if parts.lifecycle == Some(Lifecycle::Destroyed) {
+                objects.remove(&id);
+                continue;
+            }
+            // A delta speaks of objects that the reference has, or creates them.
+            let is_told = parts.prototype.is_some() || known.reference.is_none();
+            let mut object = match objects.get(&id) {
+                Some(object) if parts.prototype.is_none() => Object::clone(object),
+                _ if is_told => {
+                    let class = self.class_of(id, known);
+                    let schema = class.and_then(|class| known.registry.schema(class));
+                    Object::untouched(class, parts.prototype, schema)
+                }
+                _ => return Err(Spoilt::Objects),
+            };
+            parts.apply_to(&mut object);
+            objects.insert(id, Arc::new(object));
+        }
+        if objects.len() > OBJECTS_MAX {
+            return Err(Spoilt::Objects);
+        }
+        Ok(Some(Snapshot {
+            tick: confirm.tick,
+            time: confirm.time(),
+            objects,
+        }))
+    }
+}
+
+impl Parts {
+    fn apply_to(&self, object: &mut Object) {
+        // What jumped is said anew with every change.
+        object.pose.jumped = Default::default();
+        object.lifecycle = self.lifecycle.unwrap_or(object.lifecycle);
+        for change in self.basic.iter().flatten() {
+            object.set_basic(change.index, change.value);
+            if change.jump {
+                object.pose.set_jumped(change.index);
+            }
+        }
+        for change in self.extra.iter().flatten() {
+            if let Some(place) = object.extra.get_mut(change.index) {
+                *place = change.value;
+            }
+        }
+    }
+}

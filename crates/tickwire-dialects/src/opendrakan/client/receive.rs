@@ -1,0 +1,345 @@
+//! What the server's bytes make the client do.
+
+use alloc::sync::Arc;
+use core::time::Duration;
+
+use tickwire_session::{Addr, Instant};
+use tickwire_state::{RemoteClock, Tick};
+
+use super::super::limits::{
+    ASSEMBLY_AGE_MAX, DATABASES_ACCEPTED, KEEP_ALIVE, RECEIVE_MAX, SEND_TICKS,
+};
+use super::super::message::{Confirm, Message, Way};
+use super::super::snapshot::Snapshot;
+use super::super::{AssetRef, Reader};
+use super::assembly::{Known, NoRoom, Piece, Spoilt};
+use super::{Client, ClientEvent, EndReason, Phase};
+
+impl Client {
+    pub(super) fn receive_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
+        if self.is_over() {
+            return;
+        }
+        if from != self.server {
+            self.counters.stranger += 1;
+            return;
+        }
+        if bytes.len() > RECEIVE_MAX {
+            self.counters.undecodable += 1;
+            return;
+        }
+        // A datagram counts as a whole: what is wrong at its end undoes its beginning.
+        let mut r = Reader::new(bytes);
+        while !r.is_empty() {
+            if Message::decode(&mut r, Way::ServerDatagram).is_err() {
+                self.counters.undecodable += 1;
+                return;
+            }
+        }
+        self.traffic.received(bytes.len());
+        self.last_heard = now;
+        if !self.is_hearing(now) {
+            self.next_attach = now + KEEP_ALIVE;
+        }
+        self.last_datagram = Some(now);
+        if self.loaded.is_none() {
+            self.counters.not_loaded += 1;
+            return;
+        }
+        let mut r = Reader::new(bytes);
+        let mut touched = None;
+        while let Ok(message) = Message::decode(&mut r, Way::ServerDatagram) {
+            self.traffic.messages_in += 1;
+            let tick = self.hear_piece(&message);
+            // A datagram usually speaks of one snapshot; it is looked at once, when all is in.
+            if touched != tick
+                && let Some(before) = touched
+            {
+                self.try_complete(now, before);
+            }
+            touched = tick;
+        }
+        if let Some(tick) = touched {
+            self.try_complete(now, tick);
+        }
+    }
+
+    /// Takes a message of a snapshot; returns the snapshot's tick if it may be complete now.
+    fn hear_piece(&mut self, message: &Message<'_>) -> Option<Tick> {
+        let (tick, object, piece) = match *message {
+            Message::ConfirmSnapshot(confirm) => return self.hear_confirm(confirm),
+            Message::ObjectStates {
+                tick,
+                object,
+                states,
+            } => (tick, object, Piece::States(states)),
+            Message::ObjectExtraStates {
+                tick,
+                object,
+                bundle,
+            } => (tick, object, Piece::Extra(bundle)),
+            Message::ObjectCreated {
+                tick,
+                object,
+                prototype,
+            } => (tick, object, Piece::Created { prototype }),
+            Message::LifecycleChanged {
+                tick,
+                object,
+                lifecycle,
+            } => (tick, object, Piece::Lifecycle(lifecycle)),
+            _ => return None,
+        };
+        if self.is_settled(tick) {
+            return None;
+        }
+        match self.assemblies.add(tick, object, piece) {
+            Ok(()) => Some(tick),
+            Err(NoRoom) => {
+                self.counters.no_room += 1;
+                None
+            }
+        }
+    }
+
+    fn hear_confirm(&mut self, confirm: Confirm) -> Option<Tick> {
+        let tick = confirm.tick;
+        if self.history.get(tick).is_some() {
+            // The server repeats it because the acknowledgement was lost.
+            self.acknowledge_due |= self.acknowledged == Some(tick);
+            return None;
+        }
+        if self.is_settled(tick) {
+            return None;
+        }
+        match self.assemblies.at(tick) {
+            Ok(assembly) => {
+                assembly.confirm.get_or_insert(confirm);
+                Some(tick)
+            }
+            Err(NoRoom) => {
+                self.counters.no_room += 1;
+                None
+            }
+        }
+    }
+
+    /// Whether a snapshot is complete already, or too old to be wanted.
+    fn is_settled(&self, tick: Tick) -> bool {
+        self.history.get(tick).is_some() || tick < self.oldest_wanted()
+    }
+
+    fn oldest_wanted(&self) -> Tick {
+        let newest = self.history.newest().map(|(tick, _)| tick);
+        newest.map_or(Tick::NONE, |newest| newest.before(ASSEMBLY_AGE_MAX))
+    }
+
+    /// Completes a snapshot if everything is here.
+    fn try_complete(&mut self, now: Instant, tick: Tick) {
+        let (Some(loaded), Ok(assembly)) = (&self.loaded, self.assemblies.at(tick)) else {
+            return;
+        };
+        let Some(confirm) = assembly.confirm else {
+            return;
+        };
+        let reference = match confirm.reference {
+            Tick::NONE => None,
+            wanted => match self.history.get(wanted) {
+                Some(snapshot) => Some(&**snapshot),
+                // It was given up, or never complete: what builds on it cannot be either.
+                None => {
+                    self.counters.reference_missing += 1;
+                    self.assemblies.remove(tick);
+                    return;
+                }
+            },
+        };
+        let known = Known {
+            registry: &self.registry,
+            classes: &loaded.classes,
+            reference,
+        };
+        self.counters.bad_bundle += assembly.resolve(&known);
+        match assembly.build(&known) {
+            Ok(None) => {}
+            Ok(Some(snapshot)) => {
+                self.assemblies.remove(tick);
+                self.complete(now, confirm, snapshot);
+            }
+            Err(Spoilt::TooManyChanges) => {
+                self.counters.count_mismatch += 1;
+                self.assemblies.remove(tick);
+            }
+            Err(Spoilt::Objects) => {
+                self.counters.unknown_object += 1;
+                self.assemblies.remove(tick);
+            }
+        }
+    }
+
+    fn complete(&mut self, now: Instant, confirm: Confirm, snapshot: Snapshot) {
+        let (tick, time) = (confirm.tick, snapshot.time);
+        self.hear_time(now, confirm.reference, time);
+        let snapshot = Arc::new(snapshot);
+        self.history.insert(tick, snapshot.clone());
+        // The server refers to what it knows to be here, and that only moves on.
+        self.history.drop_older(confirm.reference);
+        self.assemblies.drop_older(self.oldest_wanted());
+        // Too late to be shown, but good to refer to.
+        self.counters.late += u64::from(self.timeline.insert(time, snapshot).is_err());
+        self.note_loss(tick);
+        if self.acknowledged.is_none_or(|newest| newest < tick) {
+            self.acknowledged = Some(tick);
+            self.acknowledge_due = true;
+            self.last_snapshot = Some(now);
+        }
+        if self.phase == Phase::Waiting {
+            self.phase = Phase::Playing;
+            self.tell(ClientEvent::Started);
+        }
+        self.tell(ClientEvent::Completed { tick });
+    }
+
+    /// A full snapshot may have been repeated for a while before it was complete, and says little of
+    /// the server's clock. The first delta says it right.
+    fn hear_time(&mut self, now: Instant, reference: Tick, time: Duration) {
+        let is_full = reference == Tick::NONE;
+        if !is_full && self.clock_is_rough {
+            self.clock = RemoteClock::new();
+            self.clock_is_rough = false;
+        }
+        if !is_full || self.clock.time_at(now).is_none() {
+            self.clock_is_rough |= is_full;
+            self.clock.add_arrival(now, time);
+        }
+    }
+
+    fn note_loss(&mut self, tick: Tick) {
+        let steps = match self.acknowledged {
+            Some(newest) if tick > newest => (tick.0 - newest.0) / SEND_TICKS,
+            Some(_) => return,
+            None => 1,
+        };
+        let missing = u32::try_from(steps.saturating_sub(1)).unwrap_or(u32::MAX);
+        self.loss.add_arrival(missing);
+    }
+
+    pub(super) fn receive_stream(&mut self, now: Instant, bytes: &[u8]) {
+        if self.is_over() {
+            return;
+        }
+        self.traffic.received(bytes.len());
+        self.last_heard = now;
+        let mut inbox = core::mem::take(&mut self.inbox);
+        let decoded = inbox.receive(Way::ServerStream, bytes, |message| {
+            self.traffic.messages_in += 1;
+            self.hear_stream_message(now, &message);
+        });
+        self.inbox = inbox;
+        if decoded.is_err() {
+            self.counters.undecodable += 1;
+            self.hang_up(EndReason::Undecodable);
+        }
+    }
+
+    fn hear_stream_message(&mut self, now: Instant, message: &Message<'_>) {
+        match *message {
+            Message::Attach { token } => {
+                self.token = Some(token);
+                self.next_attach = now;
+            }
+            Message::DatabaseEntry { database, path } => {
+                if self.phase != Phase::Handshaking {
+                    self.counters.unexpected += 1;
+                } else if self.wanted.len() >= DATABASES_ACCEPTED {
+                    self.hang_up(EndReason::TooManyDatabases);
+                } else {
+                    self.wanted.add_database(database, path);
+                    self.ask_to_load();
+                }
+            }
+            Message::LoadLevel { databases, path } => {
+                if self.phase == Phase::Handshaking && !self.wanted.has_level() {
+                    self.wanted.set_level(databases, path);
+                    self.ask_to_load();
+                } else {
+                    self.counters.unexpected += 1;
+                }
+            }
+            Message::GlobalMessage {
+                channel,
+                real_time,
+                body,
+            } => self.tell(ClientEvent::GlobalMessage {
+                channel,
+                at: span(real_time),
+                body: body.into(),
+            }),
+            Message::ObjectMessage {
+                channel,
+                sender,
+                receiver,
+                real_time,
+                body,
+            } => self.tell(ClientEvent::ObjectMessage {
+                channel,
+                sender,
+                receiver,
+                at: span(real_time),
+                body: body.into(),
+            }),
+            _ => self.hear_timed(message),
+        }
+    }
+
+    /// Keeps an animation or a sound until its moment is shown.
+    fn hear_timed(&mut self, message: &Message<'_>) {
+        // Nothing is shown yet, and its moment will be over when something is.
+        if self.loaded.is_none() {
+            self.counters.not_loaded += 1;
+            return;
+        }
+        let (real_time, asset) = match *message {
+            Message::ObjectAnimation {
+                real_time,
+                animation,
+                ..
+            } => (real_time, animation),
+            Message::Sound { real_time, sound } => (real_time, sound),
+            _ => return,
+        };
+        let Some(asset) = self.local(asset) else {
+            self.counters.unknown_database += 1;
+            return;
+        };
+        let at = span(real_time);
+        let event = match *message {
+            Message::ObjectAnimation {
+                object,
+                channel,
+                speed,
+                ..
+            } => ClientEvent::Animation {
+                at,
+                object,
+                animation: asset,
+                channel,
+                speed,
+            },
+            _ => ClientEvent::Sound { at, sound: asset },
+        };
+        if let Some(early) = self.timed.push(at, event) {
+            self.counters.released_early += 1;
+            self.tell(early);
+        }
+    }
+
+    fn local(&self, asset: AssetRef) -> Option<AssetRef> {
+        self.loaded.as_ref()?.databases.translate(asset)
+    }
+}
+
+/// A moment that decoding found to be one.
+fn span(real_time: f64) -> Duration {
+    Duration::try_from_secs_f64(real_time).unwrap_or_default()
+}

@@ -1,0 +1,172 @@
+//! What snapshots are made of.
+
+use core::time::Duration;
+
+use tickwire_state::Tick;
+use tickwire_wire::DecodeError;
+
+use super::super::bundle::{self, Change};
+use super::super::schema::BASIC;
+use super::super::{Reader, Writer};
+use super::body;
+
+/// What makes a snapshot complete: as many discrete changes to the reference as stated here.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Confirm {
+    /// The snapshot.
+    pub tick: Tick,
+    /// Which moment it shows, in seconds.
+    pub real_time: f64,
+    /// How many state values, creations and changes of lifecycle it consists of.
+    pub changes: u32,
+    /// The snapshot that the changes are to be applied to; [`Tick::NONE`] if it is a full one.
+    pub reference: Tick,
+}
+
+impl Confirm {
+    pub(super) fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let tick = body::tick(r)?;
+        let real_time = body::real_time(r)?;
+        let changes = r.u32("discrete changes")?;
+        let reference = Tick(r.u64("reference tick")?);
+        if reference >= tick {
+            return Err(r.refuse("reference tick", reference.0));
+        }
+        if reference == Tick::NONE {
+            r.means("full");
+        }
+        Ok(Self {
+            tick,
+            real_time,
+            changes,
+            reference,
+        })
+    }
+
+    pub(super) fn encode(self, w: &mut Writer<'_>) {
+        w.u64(self.tick.0);
+        w.f64(self.real_time);
+        w.u32(self.changes);
+        w.u64(self.reference.0);
+    }
+
+    /// The moment that the snapshot shows, since the server's clock began.
+    pub fn time(&self) -> Duration {
+        // Decoding refused what no span can hold.
+        Duration::try_from_secs_f64(self.real_time).unwrap_or_default()
+    }
+}
+
+/// How far an object's life has come.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Lifecycle {
+    /// It exists.
+    #[default]
+    Loaded,
+    /// It is part of the scene.
+    Spawned,
+    /// It acts by itself.
+    Running,
+    /// It is gone.
+    Destroyed,
+}
+
+impl Lifecycle {
+    pub(super) fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let number = r.u8("new state")?;
+        let Some((lifecycle, word)) = Self::of(number) else {
+            return Err(r.refuse("new state", number.into()));
+        };
+        r.means(word);
+        Ok(lifecycle)
+    }
+
+    /// The lifecycle of a number, and its word.
+    pub(in super::super) const fn of(number: u8) -> Option<(Self, &'static str)> {
+        Some(match number {
+            0 => (Self::Loaded, "loaded"),
+            1 => (Self::Spawned, "spawned"),
+            2 => (Self::Running, "running"),
+            3 => (Self::Destroyed, "destroyed"),
+            _ => return None,
+        })
+    }
+
+    pub(in super::super) const fn number(self) -> u8 {
+        match self {
+            Self::Loaded => 0,
+            Self::Spawned => 1,
+            Self::Running => 2,
+            Self::Destroyed => 3,
+        }
+    }
+}
+
+/// Some of an object's basic states. At most five, so they need no heap.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BasicChanges {
+    states: [Option<Change>; BASIC.len()],
+}
+
+impl BasicChanges {
+    /// Reads a bundle. Numbers that are none are refused: they would spread through an engine.
+    pub(super) fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let mut changes = Self::default();
+        let mut fault = None;
+        let at = r.position();
+        bundle::decode(r, &BASIC, |change| {
+            if !change.value.is_finite() {
+                fault = BASIC.get(change.index).map(|field| field.name);
+            }
+            changes.set(change);
+        })?;
+        match fault {
+            None => Ok(changes),
+            Some(field) => Err(DecodeError::Forbidden {
+                field,
+                at_bit: super::bit(at),
+                value: f64::NAN.to_bits(),
+            }),
+        }
+    }
+
+    pub(super) fn encode(&self, w: &mut Writer<'_>) {
+        let mut present = [Change::default(); BASIC.len()];
+        let mut count = 0;
+        for (place, change) in present.iter_mut().zip(self.iter()) {
+            *place = change;
+            count += 1;
+        }
+        bundle::encode(w, present.get(..count).unwrap_or_default());
+    }
+
+    /// Puts a state in. One that does not exist is left out.
+    pub fn set(&mut self, change: Change) {
+        if let Some(place) = self.states.get_mut(change.index) {
+            *place = Some(change);
+        }
+    }
+
+    /// The states that are there, in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = Change> {
+        self.states.iter().flatten().copied()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.iter().count()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.states.iter().all(Option::is_none)
+    }
+}
+
+impl FromIterator<Change> for BasicChanges {
+    fn from_iter<T: IntoIterator<Item = Change>>(changes: T) -> Self {
+        let mut states = Self::default();
+        changes.into_iter().for_each(|change| states.set(change));
+        states
+    }
+}

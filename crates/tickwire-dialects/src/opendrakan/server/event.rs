@@ -1,0 +1,119 @@
+//! What a server tells its game: who came, acted and went, and what was refused.
+
+use core::fmt;
+use core::time::Duration;
+
+use tickwire_session::{Addr, counters};
+
+use super::super::ClientId;
+use super::super::message::ActionState;
+
+/// What the game is told.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ServerEvent {
+    /// A client's stream is open, and what to load is on its way.
+    Joined {
+        /// Who.
+        client: ClientId,
+        /// Where its stream comes from.
+        addr: Addr,
+    },
+    /// A client's datagrams are known: it will be sent snapshots.
+    Attached {
+        /// Who.
+        client: ClientId,
+    },
+    /// A player pressed, holds or released something.
+    Acted {
+        /// Who.
+        client: ClientId,
+        /// When, on the server's clock, at most 250 ms ago.
+        at: Duration,
+        /// What.
+        code: u32,
+        /// How.
+        state: ActionState,
+    },
+    /// A player moved a stick.
+    Steered {
+        /// Who.
+        client: ClientId,
+        /// When, on the server's clock, at most 250 ms ago.
+        at: Duration,
+        /// Which.
+        code: u32,
+        /// Where it is now; any finite number.
+        x: f32,
+        /// Where it is now.
+        y: f32,
+    },
+    /// A client is gone.
+    Left {
+        /// Who.
+        client: ClientId,
+        /// Why.
+        why: Departure,
+    },
+}
+
+/// Why a client is gone.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Departure {
+    /// It ended its stream.
+    Disconnected,
+    /// Nothing was heard of it.
+    TimedOut,
+    /// Its stream did not decode.
+    Undecodable,
+    /// It did not read what it was sent.
+    FellBehind,
+    /// The game sent it away.
+    Kicked,
+    /// The server ends.
+    ShutDown,
+}
+
+impl fmt::Display for Departure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Disconnected => "left",
+            Self::TimedOut => "timed out",
+            Self::Undecodable => "sent what is not the protocol",
+            Self::FellBehind => "fell behind",
+            Self::Kicked => "was sent away",
+            Self::ShutDown => "left: the server ends",
+        })
+    }
+}
+
+counters! {
+    /// What a server refused or noticed, by cause.
+    pub struct ServerCounters {
+        /// Datagrams above the largest accepted.
+        oversized,
+        /// Datagrams, and ends of streams, that did not decode.
+        undecodable,
+        /// Attach datagrams with a token that nobody there holds.
+        wrong_token,
+        /// Attach datagrams with the token of a client on another host.
+        foreign_host,
+        /// Acknowledgements from addresses that are not attached.
+        stranger,
+        /// Acknowledgements that came after a newer one.
+        ack_old,
+        /// Acknowledgements of snapshots that were not sent, or long ago.
+        ack_never_sent,
+        /// Actions above the rate.
+        too_many_actions,
+        /// Actions dropped because the game did not take them.
+        overrun,
+        /// Connections refused because there were too many.
+        full,
+        /// Snapshots that a client was not sent for want of budget.
+        skipped,
+        /// Snapshots that a client was not sent because its path carries too little.
+        path_too_narrow,
+    }
+}

@@ -1,0 +1,193 @@
+//! What a server serves: the level, and the words for changing it.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tickwire_state::{Quat, Vec3};
+
+use super::super::limits::{DATABASES_MAX, OBJECTS_MAX};
+use super::super::message::Lifecycle;
+use super::super::path::BadPath;
+use super::super::schema::BASIC;
+use super::super::value::{Kind, Value};
+use super::super::{ClassId, ObjectId};
+
+/// A level, as it is when it was loaded: what clients load too.
+#[derive(Clone, Debug, Default)]
+pub struct Level {
+    /// Its file, relative to the engine's root.
+    pub path: String,
+    /// The files of the databases that assets come from. Their places here are their numbers.
+    pub databases: Vec<String>,
+    /// Its objects.
+    pub objects: Vec<LevelObject>,
+}
+
+/// An object of the level.
+#[derive(Clone, Debug, Default)]
+pub struct LevelObject {
+    /// Its number, the same in every copy of the level.
+    pub id: ObjectId,
+    /// What decides its extra states.
+    pub class: ClassId,
+    /// How far its life has come when the level begins.
+    pub lifecycle: Lifecycle,
+    /// States that are not as in an object that nobody touched: at the origin, not turned, of its own
+    /// size, visible, not running, extra states zero.
+    pub states: Vec<State>,
+}
+
+/// A state and its value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum State {
+    /// Where an object is.
+    Translation(Vec3),
+    /// How it is turned.
+    Rotation(Quat),
+    /// How large it is.
+    Scale(Vec3),
+    /// Whether it is to be seen.
+    Visibility(bool),
+    /// Whether it acts.
+    Running(bool),
+    /// An extra state of its class, by its number there.
+    Extra(usize, Value),
+}
+
+impl State {
+    /// Its place among the basic and then the extra states.
+    pub(super) const fn place(self) -> (usize, Value) {
+        match self {
+            Self::Translation(value) => (0, Value::Vec3(value)),
+            Self::Rotation(value) => (1, Value::Quat(value)),
+            Self::Scale(value) => (2, Value::Vec3(value)),
+            Self::Visibility(value) => (3, Value::Bool(value)),
+            Self::Running(value) => (4, Value::Bool(value)),
+            Self::Extra(index, value) => (index.saturating_add(BASIC.len()), value),
+        }
+    }
+
+    /// The basic state of a number; `None` if it cannot hold the value.
+    pub(super) const fn basic(index: usize, value: Value) -> Option<Self> {
+        Some(match (index, value) {
+            (0, Value::Vec3(value)) => Self::Translation(value),
+            (1, Value::Quat(value)) => Self::Rotation(value),
+            (2, Value::Vec3(value)) => Self::Scale(value),
+            (3, Value::Bool(value)) => Self::Visibility(value),
+            (4, Value::Bool(value)) => Self::Running(value),
+            _ => return None,
+        })
+    }
+}
+
+/// Why a server cannot serve a level.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum LevelError {
+    /// A path that clients would refuse.
+    Path {
+        /// Which.
+        path: String,
+        /// Why.
+        why: BadPath,
+    },
+    /// More than [`DATABASES_MAX`] databases.
+    TooManyDatabases,
+    /// An object that cannot be.
+    Object {
+        /// Which.
+        object: ObjectId,
+        /// Why.
+        why: CreateError,
+    },
+    /// A state that an object cannot have.
+    State {
+        /// Whose.
+        object: ObjectId,
+        /// Why.
+        why: StateError,
+    },
+}
+
+impl fmt::Display for LevelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path { path, why } => write!(f, "{path:?}: {why}"),
+            Self::TooManyDatabases => write!(f, "a level has at most {DATABASES_MAX} databases"),
+            Self::Object { object, why } => write!(f, "{object}: {why}"),
+            Self::State { object, why } => write!(f, "{object}: {why}"),
+        }
+    }
+}
+
+impl core::error::Error for LevelError {}
+
+/// Why an object cannot be there.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum CreateError {
+    /// Nobody registered its class.
+    UnknownClass {
+        /// Which.
+        class: ClassId,
+    },
+    /// The prototype is neither there nor of the level.
+    UnknownPrototype,
+    /// Another object has or had the number.
+    IdTaken {
+        /// Which.
+        object: ObjectId,
+    },
+    /// There are [`OBJECTS_MAX`] objects, or all numbers are used up.
+    TooMany,
+}
+
+impl fmt::Display for CreateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownClass { class } => write!(f, "class {} is not registered", class.0),
+            Self::UnknownPrototype => f.write_str("the prototype does not exist"),
+            Self::IdTaken { object } => write!(f, "the number of {object} is taken"),
+            Self::TooMany => write!(f, "there are {OBJECTS_MAX} objects already"),
+        }
+    }
+}
+
+impl core::error::Error for CreateError {}
+
+/// Why a state cannot be set.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum StateError {
+    /// No such object is there.
+    UnknownObject {
+        /// Which.
+        object: ObjectId,
+    },
+    /// Its class has no such extra state.
+    UnknownState {
+        /// Its place among the basic and then the extra states.
+        index: usize,
+    },
+    /// The state holds another kind of value.
+    WrongKind {
+        /// The kind it holds.
+        expected: Kind,
+    },
+    /// A basic state must be made of numbers.
+    NotFinite,
+}
+
+impl fmt::Display for StateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownObject { object } => write!(f, "{object} is not there"),
+            Self::UnknownState { index } => write!(f, "the class has no state {index}"),
+            Self::WrongKind { expected } => write!(f, "the state holds {expected:?}"),
+            Self::NotFinite => f.write_str("a basic state must be finite"),
+        }
+    }
+}
+
+impl core::error::Error for StateError {}

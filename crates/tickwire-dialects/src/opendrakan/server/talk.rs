@@ -1,0 +1,163 @@
+//! What the game says over streams: messages, animations, sounds.
+//!
+//! Each carries the moment of the tick that the game is working on, so that it is shown together with
+//! what that tick changes.
+
+use core::fmt;
+
+use tickwire_wire::Full;
+
+use super::super::limits::BODY_MAX;
+use super::super::message::Message;
+use super::super::{AssetRef, ClientId, ObjectId};
+use super::sending::real_time;
+use super::{Departure, Server};
+
+/// Whom to tell.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum To {
+    /// Everybody who is there.
+    All,
+    /// One client. If it is gone, nobody.
+    One(ClientId),
+}
+
+/// A message between objects, without its words.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ObjectTalk {
+    /// What it is about; the game's number.
+    pub channel: u32,
+    /// Who says it.
+    pub sender: ObjectId,
+    /// To whom.
+    pub receiver: ObjectId,
+}
+
+/// An animation that begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Animation {
+    /// Which object moves.
+    pub object: ObjectId,
+    /// How; the database is the server's number.
+    pub animation: AssetRef,
+    /// On which of the object's channels.
+    pub channel: i32,
+    /// 1 for the animation's own speed.
+    pub speed: f32,
+}
+
+/// Why something cannot be said.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum SendError {
+    /// More than [`BODY_MAX`] bytes.
+    TooLong,
+    /// The asset's database is not in the table.
+    UnknownDatabase,
+    /// A speed that is no number.
+    NotFinite,
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong => write!(f, "a message has at most {BODY_MAX} bytes"),
+            Self::UnknownDatabase => f.write_str("the database is not in the table"),
+            Self::NotFinite => f.write_str("a speed must be finite"),
+        }
+    }
+}
+
+impl core::error::Error for SendError {}
+
+impl Server {
+    /// Sends a message over a channel. It arrives whole and in order, at no particular tick.
+    pub fn send_global(&mut self, to: To, channel: u32, body: &[u8]) -> Result<(), SendError> {
+        if body.len() > BODY_MAX {
+            return Err(SendError::TooLong);
+        }
+        let real_time = self.pending_time();
+        self.send(
+            to,
+            &Message::GlobalMessage {
+                channel,
+                real_time,
+                body,
+            },
+        );
+        Ok(())
+    }
+
+    /// Sends a message from one object to another over a channel.
+    pub fn send_object(&mut self, to: To, talk: ObjectTalk, body: &[u8]) -> Result<(), SendError> {
+        if body.len() > BODY_MAX {
+            return Err(SendError::TooLong);
+        }
+        let real_time = self.pending_time();
+        self.send(
+            to,
+            &Message::ObjectMessage {
+                channel: talk.channel,
+                sender: talk.sender,
+                receiver: talk.receiver,
+                real_time,
+                body,
+            },
+        );
+        Ok(())
+    }
+
+    /// Begins an animation of an object, for everybody.
+    pub fn animate(&mut self, animation: Animation) -> Result<(), SendError> {
+        self.find_database(animation.animation)?;
+        if !animation.speed.is_finite() {
+            return Err(SendError::NotFinite);
+        }
+        let real_time = self.pending_time();
+        self.send(
+            To::All,
+            &Message::ObjectAnimation {
+                real_time,
+                object: animation.object,
+                animation: animation.animation,
+                channel: animation.channel,
+                speed: animation.speed,
+            },
+        );
+        Ok(())
+    }
+
+    /// Begins a sound, for everybody.
+    pub fn play_sound(&mut self, sound: AssetRef) -> Result<(), SendError> {
+        self.find_database(sound)?;
+        let real_time = self.pending_time();
+        self.send(To::All, &Message::Sound { real_time, sound });
+        Ok(())
+    }
+
+    fn find_database(&self, asset: AssetRef) -> Result<(), SendError> {
+        let known = usize::try_from(asset.database.0).is_ok_and(|at| at < self.databases.len());
+        known.then_some(()).ok_or(SendError::UnknownDatabase)
+    }
+
+    /// The moment of the tick that the game is working on.
+    fn pending_time(&self) -> f64 {
+        real_time(self.world.tick().next())
+    }
+
+    fn send(&mut self, to: To, message: &Message<'_>) {
+        let mut behind = alloc::vec::Vec::new();
+        for (&client, peer) in &mut self.peers {
+            if to != To::All && to != To::One(client) {
+                continue;
+            }
+            match peer.outbox.push(message) {
+                Ok(()) => peer.traffic.messages_out += 1,
+                Err(Full) => behind.push(client),
+            }
+        }
+        for client in behind {
+            self.depart(client, Departure::FellBehind);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Messages on a stream: put together on arrival, held back while the path has no room.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use tickwire_session::Room;
+use tickwire_wire::{DecodeError, Full};
+
+use super::limits::{HEADER, PAYLOAD_MAX, STREAM_WAITING};
+use super::message::{Message, Way};
+use super::{Reader, Writer};
+
+/// The beginning of a message whose rest has not arrived: less than one message.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Inbox {
+    bytes: Vec<u8>,
+}
+
+impl Inbox {
+    /// Takes bytes, and hands every message that is whole to `hear`.
+    pub(super) fn receive(
+        &mut self,
+        way: Way,
+        bytes: &[u8],
+        mut hear: impl FnMut(Message<'_>),
+    ) -> Result<(), DecodeError> {
+        self.bytes.extend_from_slice(bytes);
+        let mut r = Reader::new(&self.bytes);
+        while let Some(message) = Message::decode_arrived(&mut r, way)? {
+            hear(message);
+        }
+        let read = r.position();
+        self.bytes.drain(..read);
+        Ok(())
+    }
+}
+
+/// Messages that wait for the peer to read, as bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Outbox {
+    waiting: VecDeque<u8>,
+    room: u32,
+    scratch: Vec<u8>,
+}
+
+impl Outbox {
+    pub(super) const fn new() -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            room: Room::CLOSED.bytes,
+            scratch: Vec::new(),
+        }
+    }
+
+    pub(super) const fn set_room(&mut self, room: Room) {
+        self.room = room.bytes;
+    }
+
+    /// Queues a message, unless too much waits already.
+    pub(super) fn push(&mut self, message: &Message<'_>) -> Result<(), Full> {
+        self.scratch.clear();
+        let limit = HEADER + usize::from(PAYLOAD_MAX);
+        message.encode(&mut Writer::new(&mut self.scratch, limit))?;
+        if self.waiting.len() + self.scratch.len() > STREAM_WAITING {
+            return Err(Full);
+        }
+        self.waiting.extend(&self.scratch);
+        Ok(())
+    }
+
+    /// Moves what there is room for to `out`; returns how many bytes that is, if any.
+    pub(super) fn write(&mut self, out: &mut Vec<u8>) -> Option<usize> {
+        let room = usize::try_from(self.room).unwrap_or(usize::MAX);
+        let taken = room.min(self.waiting.len());
+        if taken == 0 {
+            return None;
+        }
+        out.extend(self.waiting.drain(..taken));
+        self.room -= u32::try_from(taken).unwrap_or(self.room);
+        Some(taken)
+    }
+}

@@ -1,0 +1,249 @@
+//! Snapshots from changes and confirmations, in any order.
+
+use std::collections::BTreeMap;
+
+use tickwire_dialects::opendrakan::bundle::Change;
+use tickwire_dialects::opendrakan::message::{BasicChanges, Confirm, Lifecycle, Message};
+use tickwire_dialects::opendrakan::{ClassId, Classes, ClientEvent, LoadedLevel, ObjectId, Value};
+use tickwire_state::{Tick, Vec3};
+
+use super::super::script::{CLASS, ClientScript, loaded};
+
+pub(super) fn confirm(tick: u64, changes: u32, reference: u64) -> Message<'static> {
+    Message::ConfirmSnapshot(Confirm {
+        tick: Tick(tick),
+        real_time: tick as f64 / 60.0,
+        changes,
+        reference: Tick(reference),
+    })
+}
+
+pub(super) fn place(tick: u64, object: u32, x: f32, jump: bool) -> Message<'static> {
+    let value = Value::Vec3(Vec3 { x, ..Vec3::ZERO });
+    let change = Change {
+        index: 0,
+        value,
+        jump,
+    };
+    Message::ObjectStates {
+        tick: Tick(tick),
+        object: ObjectId(object),
+        states: BasicChanges::from_iter([change]),
+    }
+}
+
+fn created(tick: u64, object: u32, prototype: u32) -> Message<'static> {
+    Message::ObjectCreated {
+        tick: Tick(tick),
+        object: ObjectId(object),
+        prototype: ObjectId(prototype),
+    }
+}
+
+fn lifecycle(tick: u64, object: u32, lifecycle: Lifecycle) -> Message<'static> {
+    Message::LifecycleChanged {
+        tick: Tick(tick),
+        object: ObjectId(object),
+        lifecycle,
+    }
+}
+
+/// Health and arms of an object.
+fn extra(tick: u64, object: u32, bundle: &'static [u8]) -> Message<'static> {
+    Message::ObjectExtraStates {
+        tick: Tick(tick),
+        object: ObjectId(object),
+        bundle,
+    }
+}
+
+fn x(script: &ClientScript, object: u32) -> Option<f32> {
+    let object = script.client.newest()?.object(ObjectId(object))?;
+    Some(object.pose.translation.x)
+}
+
+#[test]
+fn every_order_of_four_datagrams_completes_at_the_last() {
+    let pieces = [
+        place(3, 1, 5.0, false),
+        lifecycle(3, 1, Lifecycle::Running),
+        extra(3, 1, &[0x05, 0, 100, 1]),
+        confirm(3, 4, 0),
+    ];
+    for order in permutations(4) {
+        let mut script = ClientScript::loaded();
+        for (number, &at) in order.iter().enumerate() {
+            assert_eq!(script.acknowledged(), [], "{order:?}, {number} in");
+            script.send(&[pieces[at]]);
+        }
+        assert_eq!(script.acknowledged(), [3], "{order:?}");
+        let events = [
+            ClientEvent::Started,
+            ClientEvent::Completed { tick: Tick(3) },
+        ];
+        assert_eq!(script.events(), events);
+        let snapshot = script.client.newest().expect("it is complete");
+        let object = snapshot.object(ObjectId(1)).expect("it is there");
+        assert_eq!(object.lifecycle, Lifecycle::Running);
+        let values = [Value::U8(100), Value::U32(0), Value::Bool(true)];
+        assert_eq!(object.extra, values);
+        assert_eq!((object.class, object.prototype), (Some(CLASS), None));
+    }
+}
+
+fn permutations(count: usize) -> Vec<Vec<usize>> {
+    if count == 0 {
+        return vec![vec![]];
+    }
+    let shorter = permutations(count - 1);
+    let insert = |order: &Vec<usize>, at: usize| {
+        let mut order = order.clone();
+        order.insert(at, count - 1);
+        order
+    };
+    shorter
+        .iter()
+        .flat_map(|order| (0..count).map(move |at| insert(order, at)))
+        .collect()
+}
+
+#[test]
+fn a_change_that_comes_twice_counts_once() {
+    let mut script = ClientScript::loaded();
+    for _ in 0..3 {
+        script.send(&[place(3, 1, 5.0, false), extra(3, 1, &[0x01, 0, 9])]);
+    }
+    script.send(&[confirm(3, 3, 0)]);
+    assert_eq!(script.acknowledged(), []);
+    script.send(&[lifecycle(3, 1, Lifecycle::Spawned)]);
+    assert_eq!(script.acknowledged(), [3]);
+}
+
+#[test]
+fn a_delta_is_applied_to_its_reference_not_to_the_newest() {
+    let mut script = ClientScript::loaded();
+    script.send(&[place(3, 1, 1.0, false), place(3, 2, 1.0, false)]);
+    script.send(&[confirm(3, 2, 0)]);
+    script.send(&[place(6, 1, 2.0, false), confirm(6, 1, 3)]);
+    assert_eq!((x(&script, 1), x(&script, 2)), (Some(2.0), Some(1.0)));
+    script.send(&[place(9, 2, 3.0, false), confirm(9, 1, 3)]);
+    assert_eq!((x(&script, 1), x(&script, 2)), (Some(1.0), Some(3.0)));
+    assert_eq!(script.acknowledged(), [3, 6, 9]);
+}
+
+#[test]
+fn what_a_full_snapshot_does_not_name_is_gone() {
+    let mut script = ClientScript::loaded();
+    script.send(&[place(3, 1, 1.0, false), place(3, 2, 1.0, false)]);
+    script.send(&[confirm(3, 2, 0)]);
+    script.send(&[place(6, 2, 2.0, false), confirm(6, 1, 0)]);
+    assert_eq!((x(&script, 1), x(&script, 2)), (None, Some(2.0)));
+}
+
+#[test]
+fn objects_are_created_and_destroyed() {
+    let mut script = ClientScript::loaded();
+    script.send(&[place(3, 1, 1.0, false), confirm(3, 1, 0)]);
+    script.send(&[created(6, 70, 1), place(6, 70, 7.0, false)]);
+    script.send(&[confirm(6, 2, 3)]);
+    let snapshot = script.client.newest().expect("it is complete");
+    let made = snapshot.object(ObjectId(70)).expect("it is there");
+    assert_eq!(
+        (made.class, made.prototype),
+        (Some(CLASS), Some(ObjectId(1)))
+    );
+    script.send(&[lifecycle(9, 70, Lifecycle::Destroyed), confirm(9, 1, 6)]);
+    assert_eq!(x(&script, 70), None);
+    assert_eq!(script.acknowledged(), [3, 6, 9]);
+}
+
+#[test]
+fn a_reference_that_is_not_held_drops_the_snapshot() {
+    let mut script = ClientScript::loaded();
+    script.send(&[place(6, 1, 1.0, false), confirm(6, 1, 3)]);
+    assert_eq!(script.client.counters().reference_missing, 1);
+    assert_eq!(script.acknowledged(), []);
+    script.send(&[place(9, 1, 1.0, false), confirm(9, 1, 0)]);
+    assert_eq!(script.acknowledged(), [9]);
+}
+
+#[test]
+fn a_delta_of_an_object_that_is_not_there_drops_the_snapshot() {
+    let mut script = ClientScript::loaded();
+    script.send(&[confirm(3, 0, 0)]);
+    script.send(&[place(6, 1, 1.0, false), confirm(6, 1, 3)]);
+    assert_eq!(script.client.counters().unknown_object, 1);
+    assert_eq!(script.acknowledged(), [3]);
+}
+
+#[test]
+fn more_changes_than_confirmed_drop_the_snapshot() {
+    let mut script = ClientScript::loaded();
+    script.send(&[place(3, 1, 1.0, false), place(3, 2, 1.0, false)]);
+    script.send(&[confirm(3, 1, 0)]);
+    assert_eq!(script.client.counters().count_mismatch, 1);
+    assert_eq!(script.acknowledged(), []);
+}
+
+#[test]
+fn a_repeated_confirmation_is_acknowledged_again() {
+    let mut script = ClientScript::loaded();
+    script.send(&[confirm(3, 0, 0)]);
+    script.send(&[confirm(3, 0, 0)]);
+    assert_eq!(script.acknowledged(), [3, 3]);
+    script.send(&[confirm(6, 0, 3)]);
+    // The server knows of a newer one by now.
+    script.send(&[confirm(3, 0, 0)]);
+    assert_eq!(script.acknowledged(), [6]);
+}
+
+#[test]
+fn a_late_snapshot_is_completed_but_not_acknowledged() {
+    let mut script = ClientScript::loaded();
+    script.send(&[place(3, 1, 1.0, false), confirm(3, 1, 0)]);
+    script.send(&[confirm(9, 0, 3)]);
+    script.send(&[place(6, 1, 2.0, false), confirm(6, 1, 3)]);
+    assert_eq!(script.acknowledged(), [3, 9]);
+    assert!(script.client.snapshot(Tick(6)).is_some());
+    assert_eq!(
+        script.client.newest().map(|newest| newest.tick()),
+        Some(Tick(9))
+    );
+}
+
+#[test]
+fn an_unknown_class_keeps_its_snapshot_from_being_complete() {
+    let level = |class| LoadedLevel {
+        classes: Classes::PerObject(BTreeMap::from([(ObjectId(1), class)])),
+        ..loaded()
+    };
+    let pieces = [
+        extra(3, 1, &[0x01, 0, 9]),
+        created(3, 70, 1),
+        extra(3, 70, &[0x01, 0, 9]),
+        confirm(3, 3, 0),
+    ];
+    let mut script = ClientScript::with_level(level(CLASS));
+    script.send(&pieces);
+    assert_eq!(script.acknowledged(), [3]);
+    for order in permutations(4) {
+        let mut script = ClientScript::with_level(level(ClassId(9)));
+        order.iter().for_each(|&at| script.send(&[pieces[at]]));
+        assert_eq!(script.acknowledged(), []);
+    }
+}
+
+#[test]
+fn an_extra_bundle_that_is_none_is_counted() {
+    let mut script = ClientScript::loaded();
+    for bundle in [&[0x08, 0][..], &[0x02, 0, 1], &[0x01, 0, 9, 9]] {
+        script.send(&[Message::ObjectExtraStates {
+            tick: Tick(3),
+            object: ObjectId(1),
+            bundle,
+        }]);
+    }
+    script.send(&[confirm(3, 1, 0)]);
+    assert_eq!(script.client.counters().bad_bundle, 3);
+    assert_eq!(script.acknowledged(), []);
+}

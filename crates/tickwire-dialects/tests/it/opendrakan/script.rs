@@ -1,0 +1,124 @@
+//! A server and its clients in one place: the script carries the bytes, owns the clock, and can keep
+//! back, repeat and reorder whatever it likes.
+//!
+//! [`ServerScript`] holds a server and speaks for any number of clients in raw messages;
+//! [`ClientScript`] holds a client and speaks for its server. Both obey the drain rule after every word.
+
+mod client;
+mod server;
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use tickwire_dialects::opendrakan::limits::{HEADER, PAYLOAD_MAX};
+use tickwire_dialects::opendrakan::message::{Lifecycle, Message, Way};
+use tickwire_dialects::opendrakan::{
+    ClassId, Classes, Field, Kind, Level, LevelObject, LoadedLevel, ObjectId, Reader, Registry,
+    Schema, ServerConfig, Writer,
+};
+use tickwire_session::{Addr, Host, Room};
+
+pub(crate) use client::{ClientScript, SERVER};
+pub(crate) use server::ServerScript;
+
+/// The class of every object.
+pub(crate) const CLASS: ClassId = ClassId(1);
+/// Its extra states.
+pub(crate) const EXTRA: [Field; 3] = [
+    Field {
+        name: "health",
+        kind: Kind::U8,
+    },
+    Field {
+        name: "owner",
+        kind: Kind::U32,
+    },
+    Field {
+        name: "armed",
+        kind: Kind::Bool,
+    },
+];
+
+/// An object of the level to clone.
+pub(crate) const PROTOTYPE: ObjectId = ObjectId(1);
+
+pub(crate) const ROOMY: Room = Room {
+    bytes: u32::MAX,
+    largest: u16::MAX,
+};
+
+pub(crate) const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// A machine of its own.
+pub(crate) const fn machine(number: u8, port: u16) -> Addr {
+    Addr {
+        host: Host::Ip(IpAddr::V4(Ipv4Addr::new(10, 0, 0, number))),
+        port,
+    }
+}
+
+pub(crate) fn registry() -> Registry {
+    let mut registry = Registry::new();
+    registry.register(CLASS, Schema::new(&EXTRA).expect("small"));
+    registry
+}
+
+/// A server of a level with objects 1 to `objects`.
+pub(crate) fn config(objects: u32) -> ServerConfig {
+    let object = |id| LevelObject {
+        id: ObjectId(id),
+        class: CLASS,
+        lifecycle: Lifecycle::Spawned,
+        states: Vec::new(),
+    };
+    ServerConfig {
+        level: Level {
+            path: "levels/a.lvl".into(),
+            databases: vec!["common/dragon.db".into(), "common/sword.db".into()],
+            objects: (1..=objects).map(object).collect(),
+        },
+        registry: registry(),
+        ..ServerConfig::default()
+    }
+}
+
+/// What an application has loaded that has everything.
+pub(crate) fn loaded() -> LoadedLevel {
+    let own = ["common/sword.db", "common/other.db", "common/dragon.db"];
+    LoadedLevel {
+        databases: own
+            .into_iter()
+            .zip(40..)
+            .map(|(path, number)| {
+                let number = tickwire_dialects::opendrakan::DatabaseId(number);
+                (path.to_owned(), number)
+            })
+            .collect(),
+        classes: Classes::Uniform(CLASS),
+    }
+}
+
+/// The bytes of some messages.
+pub(crate) fn bytes_of(messages: &[Message<'_>]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for message in messages {
+        let limit = HEADER + usize::from(PAYLOAD_MAX);
+        let mut w = Writer::new(&mut bytes, limit);
+        message.encode(&mut w).expect("it fits");
+    }
+    bytes
+}
+
+/// Hands the messages of some bytes to `see`; they must all decode.
+#[track_caller]
+pub(crate) fn each(way: Way, bytes: &[u8], mut see: impl FnMut(Message<'_>)) {
+    let mut r = Reader::new(bytes);
+    while !r.is_empty() {
+        match Message::decode(&mut r, way) {
+            Ok(message) => see(message),
+            Err(error) => panic!("{error} in {bytes:02x?}"),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! A server, and the script as its clients.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tickwire_dialects::opendrakan::limits::DATAGRAM_MAX;
+use tickwire_dialects::opendrakan::message::{Confirm, Message, Way};
+use tickwire_dialects::opendrakan::{Server, ServerConfig, ServerEvent};
+use tickwire_session::{Addr, Ended, Events, Instant, Path, Session, StreamId, Token, Transmit};
+use tickwire_state::Tick;
+
+use super::{ROOMY, bytes_of, each};
+
+/// The length of a tick, a little less than it is.
+const TICK: Duration = Duration::from_micros(16_666);
+
+pub(crate) struct ServerScript {
+    pub(crate) server: Server,
+    pub(crate) now: Instant,
+    /// What it sent on streams, and nobody looked at yet.
+    pub(crate) streams: BTreeMap<StreamId, Vec<u8>>,
+    /// Streams that it ended.
+    pub(crate) ended: Vec<StreamId>,
+    /// Datagrams that it sent, and nobody looked at yet.
+    pub(crate) datagrams: Vec<(Addr, Vec<u8>)>,
+}
+
+impl ServerScript {
+    pub(crate) fn new(config: ServerConfig) -> Self {
+        Self {
+            server: Server::new(config, [7; 32]).expect("the level is good"),
+            now: Instant::from_millis(1_000),
+            streams: BTreeMap::new(),
+            ended: Vec::new(),
+            datagrams: Vec::new(),
+        }
+    }
+
+    /// Opens a stream from `from`; returns its number.
+    pub(crate) fn open(&mut self, number: u32, from: Addr) -> StreamId {
+        let on = StreamId::Accepted(number);
+        self.server.handle_opened(self.now, on, from);
+        self.server.handle_room(self.now, Path::Stream(on), ROOMY);
+        self.drain();
+        on
+    }
+
+    /// Opens a stream and shows its token; returns the stream.
+    pub(crate) fn attach(&mut self, number: u32, from: Addr) -> StreamId {
+        let on = self.open(number, from);
+        let token = self.token_on(on);
+        self.send(from, &[Message::Attach { token }]);
+        on
+    }
+
+    /// The token that the server wrote on a stream.
+    pub(crate) fn token_on(&self, on: StreamId) -> Token {
+        let mut found = None;
+        each(Way::ServerStream, &self.streams[&on], |message| {
+            if let Message::Attach { token } = message {
+                found = Some(token);
+            }
+        });
+        found.expect("a token comes first")
+    }
+
+    /// Says something by datagram.
+    pub(crate) fn send(&mut self, from: Addr, messages: &[Message<'_>]) {
+        self.send_bytes(from, &bytes_of(messages));
+    }
+
+    pub(crate) fn send_bytes(&mut self, from: Addr, bytes: &[u8]) {
+        self.server.handle_datagram(self.now, from, bytes);
+        self.drain();
+    }
+
+    /// Says something on a stream.
+    pub(crate) fn write(&mut self, on: StreamId, messages: &[Message<'_>]) {
+        self.write_bytes(on, &bytes_of(messages));
+    }
+
+    pub(crate) fn write_bytes(&mut self, on: StreamId, bytes: &[u8]) {
+        self.server.handle_stream(self.now, on, bytes);
+        self.drain();
+    }
+
+    pub(crate) fn close(&mut self, on: StreamId) {
+        let path = Path::Stream(on);
+        self.server.handle_closed(self.now, path, Ended::Finished);
+        self.drain();
+    }
+
+    /// Lets the server commit so many ticks.
+    pub(crate) fn ticks(&mut self, count: u64) {
+        for _ in 0..count {
+            self.pass(TICK);
+            self.server.commit(self.now);
+            self.drain();
+        }
+    }
+
+    /// Commits ticks up to and including one that is sent, and forgets what was sent before.
+    pub(crate) fn next_send_tick(&mut self) -> Tick {
+        self.datagrams.clear();
+        loop {
+            self.ticks(1);
+            let tick = self.server.tick();
+            if tick.0.is_multiple_of(3) {
+                return tick;
+            }
+        }
+    }
+
+    /// Lets time pass without a tick.
+    pub(crate) fn pass(&mut self, span: Duration) {
+        self.now += span;
+        if self.server.poll_timeout().is_some_and(|at| at <= self.now) {
+            self.server.handle_timeout(self.now);
+        }
+        self.drain();
+    }
+
+    pub(crate) fn events(&mut self) -> Vec<ServerEvent> {
+        std::iter::from_fn(|| self.server.poll_event()).collect()
+    }
+
+    /// The confirmations among the datagrams that were sent, and how many changes came with each.
+    pub(crate) fn confirmed(&self) -> Vec<(Confirm, u32)> {
+        let mut confirmed = Vec::new();
+        let mut changes = 0;
+        for (_, datagram) in &self.datagrams {
+            each(Way::ServerDatagram, datagram, |message| match message {
+                Message::ObjectStates { states, .. } => {
+                    changes += u32::try_from(states.len()).expect("few");
+                }
+                Message::ObjectExtraStates { bundle, .. } => changes += count(bundle),
+                Message::ConfirmSnapshot(confirm) => {
+                    confirmed.push((confirm, std::mem::take(&mut changes)));
+                }
+                _ => changes += 1,
+            });
+        }
+        confirmed
+    }
+
+    /// Acknowledges a snapshot.
+    pub(crate) fn acknowledge(&mut self, from: Addr, tick: Tick) {
+        self.send(from, &[Message::AcknowledgeSnapshot { tick }]);
+    }
+
+    fn drain(&mut self) {
+        let mut out = Vec::new();
+        loop {
+            out.clear();
+            match self.server.poll_transmit(self.now, &mut out) {
+                None => return,
+                Some(Transmit::Datagram { to }) => {
+                    assert!(out.len() <= DATAGRAM_MAX.into(), "{} bytes", out.len());
+                    self.datagrams.push((to, out.clone()));
+                }
+                Some(Transmit::Stream { on }) => {
+                    self.streams.entry(on).or_default().extend(&out);
+                }
+                Some(Transmit::Finish { on } | Transmit::Abort { on }) => self.ended.push(on),
+                Some(other) => panic!("a server does not {other:?}"),
+            }
+        }
+    }
+}
+
+/// How many states a bundle of fewer than eight has.
+fn count(bundle: &[u8]) -> u32 {
+    assert!(bundle[0] < 0x80, "the class has three states");
+    bundle[0].count_ones()
+}

@@ -1,0 +1,6 @@
+//! The server, state by state: what it sends, what it takes, what it refuses.
+
+mod acting;
+mod attaching;
+mod ending;
+mod snapshots;

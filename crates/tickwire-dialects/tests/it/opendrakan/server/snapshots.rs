@@ -1,0 +1,344 @@
+//! What is sent of the world, and against what.
+
+use tickwire_dialects::opendrakan::message::{Lifecycle, Message, Way};
+use tickwire_dialects::opendrakan::{ObjectId, ServerConfig, State, Value};
+use tickwire_session::{Path, Room, Session};
+use tickwire_state::{Tick, Vec3};
+
+use super::super::script::{PROTOTYPE, ServerScript, config, each, machine, ms};
+
+const ANN: tickwire_session::Addr = machine(2, 5_000);
+
+fn at(x: f32) -> State {
+    State::Translation(Vec3 { x, ..Vec3::ZERO })
+}
+
+/// A server with some objects, and one client attached.
+fn attached(objects: u32) -> ServerScript {
+    let mut script = ServerScript::new(config(objects));
+    script.attach(0, ANN);
+    script
+}
+
+/// What the datagrams say of one object, in words.
+fn said(script: &ServerScript, wanted: ObjectId) -> Vec<String> {
+    let mut said = Vec::new();
+    for (_, datagram) in &script.datagrams {
+        each(Way::ServerDatagram, datagram, |message| match message {
+            Message::ObjectCreated {
+                object, prototype, ..
+            } if object == wanted => said.push(format!("created from {}", prototype.0)),
+            Message::LifecycleChanged {
+                object, lifecycle, ..
+            } if object == wanted => said.push(format!("{lifecycle:?}")),
+            Message::ObjectStates { object, states, .. } if object == wanted => {
+                for change in states.iter() {
+                    let jump = if change.jump { "!" } else { "" };
+                    said.push(format!("{}{jump}", change.index));
+                }
+            }
+            Message::ObjectExtraStates { object, bundle, .. } if object == wanted => {
+                said.push(format!("extra {:#x} {:#x}", bundle[0], bundle[1]));
+            }
+            _ => {}
+        });
+    }
+    said
+}
+
+#[test]
+fn every_third_tick_is_sent_the_same_to_everybody() {
+    let mut script = attached(3);
+    script.attach(1, machine(3, 5_000));
+    script.ticks(9);
+    let confirmed = script.confirmed();
+    let ticks: Vec<_> = confirmed
+        .iter()
+        .map(|(confirm, _)| confirm.tick.0)
+        .collect();
+    assert_eq!(ticks, [3, 3, 6, 6, 9, 9]);
+    assert_eq!(script.datagrams[0].1, script.datagrams[1].1);
+    assert_eq!(confirmed[0].0.real_time, 3.0 / 60.0);
+}
+
+#[test]
+fn until_something_is_acknowledged_every_snapshot_is_full() {
+    let mut script = attached(3);
+    script.ticks(9);
+    for (confirm, changes) in script.confirmed() {
+        assert_eq!(confirm.reference, Tick::NONE);
+        // Three objects: lifecycle, five basic and three extra states each.
+        assert_eq!((confirm.changes, changes), (27, 27));
+    }
+}
+
+#[test]
+fn a_delta_holds_what_changed_after_its_reference() {
+    let mut script = attached(3);
+    let first = script.next_send_tick();
+    script.acknowledge(ANN, first);
+    script.server.set(ObjectId(2), at(5.0)).unwrap();
+    let second = script.next_send_tick();
+    let [(confirm, changes)] = script.confirmed()[..] else {
+        panic!("one snapshot");
+    };
+    assert_eq!((confirm.tick, confirm.reference), (second, first));
+    assert_eq!((confirm.changes, changes), (1, 1));
+    assert_eq!(said(&script, ObjectId(2)), ["0"]);
+
+    // Not acknowledged: the next one still refers to the first, and says it again.
+    script
+        .server
+        .set(ObjectId(3), State::Extra(1, Value::U32(9)))
+        .unwrap();
+    script.next_send_tick();
+    assert_eq!(script.confirmed()[0].0.reference, first);
+    assert_eq!(said(&script, ObjectId(2)), ["0"]);
+    assert_eq!(said(&script, ObjectId(3)), ["extra 0x2 0x0"]);
+
+    script.acknowledge(ANN, second);
+    script.next_send_tick();
+    assert_eq!(said(&script, ObjectId(2)), [""; 0]);
+    assert_eq!(said(&script, ObjectId(3)), ["extra 0x2 0x0"]);
+}
+
+#[test]
+fn a_state_set_to_what_it_is_did_not_change() {
+    let mut script = attached(3);
+    let tick = script.next_send_tick();
+    script.acknowledge(ANN, tick);
+    script.server.set(ObjectId(2), at(0.0)).unwrap();
+    script.server.jump(ObjectId(2), at(0.0)).unwrap();
+    script.next_send_tick();
+    assert_eq!(script.confirmed()[0].0.changes, 0);
+}
+
+#[test]
+fn a_jump_is_told_until_it_is_acknowledged() {
+    let mut script = attached(3);
+    let first = script.next_send_tick();
+    script.acknowledge(ANN, first);
+    script.server.jump(ObjectId(2), at(90.0)).unwrap();
+    script.ticks(1);
+    script.server.set(ObjectId(2), at(91.0)).unwrap();
+    let second = script.next_send_tick();
+    assert_eq!(said(&script, ObjectId(2)), ["0!"]);
+    script.server.set(ObjectId(2), at(92.0)).unwrap();
+    let third = script.next_send_tick();
+    assert_eq!(said(&script, ObjectId(2)), ["0!"], "after {second}");
+    script.acknowledge(ANN, third);
+    script.server.set(ObjectId(2), at(93.0)).unwrap();
+    script.next_send_tick();
+    assert_eq!(said(&script, ObjectId(2)), ["0"]);
+}
+
+#[test]
+fn what_is_created_comes_whole_and_what_is_destroyed_goes_once() {
+    let mut script = attached(2);
+    let first = script.next_send_tick();
+    script.acknowledge(ANN, first);
+    let made = script.server.create(PROTOTYPE).unwrap();
+    assert_eq!(made, ObjectId(3));
+    let second = script.next_send_tick();
+    let whole = [
+        "created from 1",
+        "Loaded",
+        "0",
+        "1",
+        "2",
+        "3",
+        "4",
+        "extra 0x7 0x0",
+    ];
+    assert_eq!(said(&script, made), whole);
+    assert_eq!(script.confirmed()[0].0.changes, 10);
+
+    script.acknowledge(ANN, second);
+    script
+        .server
+        .set_lifecycle(made, Lifecycle::Destroyed)
+        .unwrap();
+    let third = script.next_send_tick();
+    assert_eq!(said(&script, made), ["Destroyed"]);
+    script.acknowledge(ANN, third);
+    script.next_send_tick();
+    assert_eq!(said(&script, made), [""; 0]);
+    // Numbers are not used again.
+    assert_eq!(script.server.create(PROTOTYPE), Ok(ObjectId(4)));
+}
+
+#[test]
+fn what_came_and_went_after_the_reference_is_not_mentioned() {
+    let mut script = attached(2);
+    let first = script.next_send_tick();
+    script.acknowledge(ANN, first);
+    let made = script.server.create(PROTOTYPE).unwrap();
+    script.next_send_tick();
+    script
+        .server
+        .set_lifecycle(made, Lifecycle::Destroyed)
+        .unwrap();
+    script.next_send_tick();
+    assert_eq!(said(&script, made), [""; 0]);
+    assert_eq!(script.confirmed()[0].0.changes, 0);
+}
+
+#[test]
+fn a_clone_of_a_clone_names_the_level_s_object() {
+    let mut script = attached(2);
+    let first = script.server.create(PROTOTYPE).unwrap();
+    let second = script.server.create(first).unwrap();
+    script
+        .server
+        .set_lifecycle(first, Lifecycle::Destroyed)
+        .unwrap();
+    script.next_send_tick();
+    assert_eq!(said(&script, second)[0], "created from 1");
+    assert_eq!(said(&script, first), [""; 0]);
+}
+
+#[test]
+fn a_reference_is_good_for_sixty_four_snapshots() {
+    let mut script = attached(2);
+    let first = script.next_send_tick();
+    script.acknowledge(ANN, first);
+    for number in 1..=64 {
+        script.next_send_tick();
+        let confirm = script.confirmed()[0].0;
+        assert_eq!(confirm.reference, first, "snapshot {number}");
+        // Only the silence of 15 s ends a session.
+        script.acknowledge(ANN, Tick(1));
+    }
+    script.next_send_tick();
+    assert_eq!(script.confirmed()[0].0.reference, Tick::NONE);
+}
+
+#[test]
+fn odd_acknowledgements_are_ignored_and_counted() {
+    let mut script = attached(2);
+    let first = script.next_send_tick();
+    let second = script.next_send_tick();
+    script.acknowledge(ANN, second);
+    script.acknowledge(ANN, first);
+    script.acknowledge(ANN, second);
+    for never in [0, 1, 9_999, u64::MAX] {
+        script.acknowledge(ANN, Tick(never));
+    }
+    let counters = *script.server.counters();
+    // 0 and 1 lie before the newest.
+    assert_eq!((counters.ack_old, counters.ack_never_sent), (3, 2));
+    script.next_send_tick();
+    assert_eq!(script.confirmed()[0].0.reference, second);
+}
+
+#[test]
+fn a_large_full_snapshot_is_repeated_to_the_byte_until_acknowledged() {
+    let mut script = attached(200);
+    let tick = script.next_send_tick();
+    let once: Vec<_> = script.datagrams.clone();
+    assert!(once.len() > 4);
+    for _ in 0..3 {
+        script.datagrams.clear();
+        script.ticks(3);
+        assert_eq!(script.datagrams, once);
+    }
+    script.acknowledge(ANN, tick);
+    script.next_send_tick();
+    assert_eq!(script.confirmed()[0].0.reference, tick);
+}
+
+#[test]
+fn a_large_full_snapshot_gives_way_after_a_second() {
+    let mut script = attached(200);
+    let first = script.next_send_tick();
+    script.datagrams.clear();
+    script.ticks(57);
+    let ticks = |script: &ServerScript| {
+        let mut ticks: Vec<_> = script.confirmed().iter().map(|(c, _)| c.tick).collect();
+        ticks.dedup();
+        ticks
+    };
+    assert_eq!(ticks(&script), [first]);
+    script.datagrams.clear();
+    script.ticks(6);
+    let last = *ticks(&script).last().expect("it goes on");
+    assert!(last >= Tick(first.0 + 60), "{last}");
+}
+
+#[test]
+fn a_small_full_snapshot_is_not_repeated() {
+    let mut script = attached(10);
+    script.ticks(9);
+    let confirmed = script.confirmed();
+    let ticks: Vec<_> = confirmed
+        .iter()
+        .map(|(confirm, _)| confirm.tick.0)
+        .collect();
+    assert_eq!(ticks, [3, 6, 9]);
+}
+
+#[test]
+fn the_budget_paces_a_large_snapshot_and_skips_what_is_over_it() {
+    let mut script = ServerScript::new(ServerConfig {
+        bytes_per_second: 20_000,
+        ..config(200)
+    });
+    script.attach(0, ANN);
+    script.ticks(60);
+    let sent: usize = script.datagrams.iter().map(|(_, bytes)| bytes.len()).sum();
+    assert!((20_000..24_000).contains(&sent), "{sent}");
+    // A snapshot is never cut: 18 kB took most of a second, and are all there.
+    let (confirm, changes) = script.confirmed()[0];
+    assert_eq!((confirm.changes, changes), (200 * 9, 200 * 9));
+
+    let mut script = ServerScript::new(ServerConfig {
+        bytes_per_second: 500,
+        ..config(10)
+    });
+    script.attach(0, ANN);
+    script.ticks(60);
+    assert_eq!(script.confirmed().len(), 1);
+    assert_eq!(script.server.counters().skipped, 19);
+}
+
+#[test]
+fn a_narrower_path_gets_narrower_datagrams() {
+    let mut script = attached(50);
+    let path = Path::Datagrams(ANN);
+    let room = |largest| Room {
+        largest,
+        ..Room::DATAGRAMS
+    };
+    script.server.handle_room(script.now, path, room(1_150));
+    script.next_send_tick();
+    assert!(
+        script
+            .datagrams
+            .iter()
+            .all(|(_, bytes)| bytes.len() <= 1_150)
+    );
+    // And one that is too narrow for the largest bundle gets none.
+    script.server.handle_room(script.now, path, room(500));
+    script.datagrams.clear();
+    script.ticks(6);
+    assert!(script.datagrams.is_empty());
+    assert_eq!(script.server.counters().path_too_narrow, 2);
+}
+
+#[test]
+fn ten_thousand_objects_of_which_few_move_are_a_small_delta() {
+    let mut script = ServerScript::new(ServerConfig {
+        bytes_per_second: 100_000_000,
+        ..config(10_000)
+    });
+    script.attach(0, ANN);
+    let first = script.next_send_tick();
+    script.acknowledge(ANN, first);
+    for id in 100..110 {
+        script.server.set(ObjectId(id), at(1.0)).unwrap();
+    }
+    script.next_send_tick();
+    assert_eq!(script.confirmed()[0].0.changes, 10);
+    assert_eq!(script.datagrams.len(), 1);
+    script.pass(ms(1));
+}
