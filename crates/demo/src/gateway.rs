@@ -1,8 +1,9 @@
-//! Where the arena meets a protocol.
+//! Where a game meets a protocol.
 //!
-//! A gateway maps the game to one protocol and holds no rule of the game. Its server's half turns
-//! what clients want into intents and what the arena did into the protocol's words; its client's half
-//! turns those words back into a [`View`]. Both own a session that somebody else drives.
+//! A gateway maps one of the two games, the arena or the tile world, to one protocol and holds no rule
+//! of the game. Its server's half turns what clients want into the game's words and what happened
+//! there into the protocol's; its client's half turns those back into what a player sees. Both own a
+//! session that somebody else drives.
 //!
 //! [`PROTOCOLS`] is the only list of protocols there is: what serves, plays, loads and inspects is
 //! written once, over this module.
@@ -10,18 +11,27 @@
 mod cppevy;
 mod lwar;
 mod notice;
+mod opendrakan;
+mod pixmess;
 
 use core::fmt;
+use core::time::Duration;
 
 use tickwire_session::{Addr, Instant, Session};
 use tickwire_wire::{DecodeError, Trace};
 
-use crate::{Arena, Intent, Loadout, View};
+use crate::tiles::{Block, BlockId, Cell, Direction, Look, Sublayer, Tile};
+use crate::{Intent, Loadout, View, Worlds};
 
 pub use notice::Notice;
 
-/// Every protocol that the arena speaks.
-pub const PROTOCOLS: &[Protocol] = &[lwar::PROTOCOL, cppevy::PROTOCOL];
+/// Every protocol that the games speak.
+pub const PROTOCOLS: &[Protocol] = &[
+    lwar::PROTOCOL,
+    cppevy::PROTOCOL,
+    pixmess::PROTOCOL,
+    opendrakan::PROTOCOL,
+];
 
 /// A protocol, and how to get its halves.
 #[derive(Clone, Copy, Debug)]
@@ -36,10 +46,9 @@ pub struct Protocol {
     pub paths: Paths,
     /// Makes a server's half. The secret keeps its tokens from being guessed.
     pub serve: fn(now: Instant, secret: [u8; 32]) -> Box<dyn ServerGateway>,
-    /// Makes a client's half that connects as `name`.
-    pub connect:
-        fn(now: Instant, server: Addr, name: &str, loadout: Loadout) -> Box<dyn ClientGateway>,
-    /// Shows every field of a datagram as far as it can be read.
+    /// Makes a client's half; its kind says which game is played.
+    pub connect: Connect,
+    /// Shows every field of a datagram, or of one direction of a stream, as far as it can be read.
     pub inspect: fn(from: Side, bytes: &[u8], trace: &mut dyn Trace) -> Result<(), DecodeError>,
 }
 
@@ -48,6 +57,15 @@ impl Protocol {
     pub fn named(name: &str) -> Option<&'static Self> {
         PROTOCOLS.iter().find(|protocol| protocol.name == name)
     }
+}
+
+/// How to get a client's half that connects as `name`.
+#[derive(Clone, Copy, Debug)]
+pub enum Connect {
+    /// It flies in the arena.
+    Arena(fn(now: Instant, server: Addr, name: &str, loadout: Loadout) -> Box<dyn ArenaClient>),
+    /// It walks in the tile world.
+    Tiles(fn(now: Instant, server: Addr, name: &str, look: Look) -> Box<dyn TileClient>),
 }
 
 /// What a protocol is carried by.
@@ -69,7 +87,7 @@ pub enum Side {
     Server,
 }
 
-/// The server's half: one arena, many clients of one protocol.
+/// The server's half: one world, many clients of one protocol.
 pub trait ServerGateway {
     /// The session, for whoever drives it.
     fn session(&mut self) -> &mut dyn Session;
@@ -77,11 +95,11 @@ pub trait ServerGateway {
     /// The session, for whoever looks at its figures.
     fn figures(&self) -> &dyn Session;
 
-    /// Before a step: what clients did since the last one reaches the arena.
-    fn collect(&mut self, now: Instant, arena: &mut Arena, notices: &mut Vec<Notice>);
+    /// Before a step: what clients did since the last one reaches the world.
+    fn collect(&mut self, now: Instant, worlds: &mut Worlds, notices: &mut Vec<Notice>);
 
-    /// After a step: what the arena is like now reaches the session.
-    fn publish(&mut self, now: Instant, arena: &Arena);
+    /// After a step: what the world is like now reaches the session.
+    fn publish(&mut self, now: Instant, worlds: &Worlds);
 
     /// Tells every client that the server ends.
     fn shut_down(&mut self, now: Instant);
@@ -90,7 +108,7 @@ pub trait ServerGateway {
     fn is_finished(&self) -> bool;
 }
 
-/// The client's half: one player.
+/// The client's half, whichever the game: one player.
 pub trait ClientGateway {
     /// The session, for whoever drives it.
     fn session(&mut self) -> &mut dyn Session;
@@ -104,14 +122,8 @@ pub trait ClientGateway {
     /// How far it has come.
     fn status(&self) -> Status;
 
-    /// The world at this moment, as it should be shown.
-    fn view(&mut self, now: Instant) -> View;
-
     /// How long ago the newest state of the world arrived.
-    fn update_age(&self, now: Instant) -> Option<core::time::Duration>;
-
-    /// What the player wants from now on.
-    fn act(&mut self, intent: &Intent);
+    fn update_age(&self, now: Instant) -> Option<Duration>;
 
     /// Says something to everybody; an error is a sentence for the player.
     fn chat(&mut self, now: Instant, text: &str) -> Result<(), String>;
@@ -120,12 +132,57 @@ pub trait ClientGateway {
     fn disconnect(&mut self, now: Instant);
 }
 
+/// The client's half of a pilot in the arena.
+pub trait ArenaClient: ClientGateway {
+    /// The world at this moment, as it should be shown.
+    fn view(&mut self, now: Instant) -> View;
+
+    /// What the player wants from now on.
+    fn act(&mut self, intent: &Intent);
+}
+
+/// The client's half of a walker in the tile world.
+pub trait TileClient: ClientGateway {
+    /// Where the player stands, once it is somewhere.
+    fn position(&self) -> Option<Cell>;
+
+    /// What one meets at a cell of the ground, trains included; `None` where nothing was seen yet.
+    fn tile(&self, cell: Cell) -> Option<Tile>;
+
+    /// The block that is meant by somebody who points at a cell of the ground: the train's, where it
+    /// is.
+    fn block_at(&self, cell: Cell, sublayer: Sublayer) -> BlockId;
+
+    /// Everybody in sight but the player.
+    fn others(&self) -> Vec<Resident<'_>>;
+
+    /// Takes a step; an error is a sentence for the player.
+    fn walk(&mut self, now: Instant, direction: Direction) -> Result<(), String>;
+
+    /// Asks for a block to be another; an error is a sentence for the player.
+    fn build(&mut self, at: BlockId, block: Block) -> Result<(), String>;
+
+    /// Why the server sent the player away, in its words.
+    fn last_words(&self) -> Option<&str>;
+}
+
+/// Somebody whom a walker sees.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Resident<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// What it looks like.
+    pub look: Look,
+    /// Where it is, on the ground.
+    pub position: Cell,
+}
+
 /// How far a client has come.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Status {
     /// On its way in.
     Connecting,
-    /// In the arena.
+    /// In the world.
     Playing,
     /// Over.
     Ended(Ending),

@@ -1,4 +1,5 @@
-//! The arena with its bots, open to any number of protocols: all of a server but its sockets.
+//! The arena with its bots and the tile world, open to any number of protocols: all of a server but
+//! its sockets.
 //!
 //! Whoever has sockets, or a simulated network, drives the gateways' sessions and calls
 //! [`Host::step`] sixty times a second.
@@ -8,10 +9,14 @@ use std::time::Duration;
 use tickwire_session::{Instant, Session};
 
 use crate::gateway::{Notice, ServerGateway};
-use crate::{Arena, Bot, Event, PilotId};
+use crate::tiles::{Storage, StoreError, TileWorld};
+use crate::{Arena, Bot, Event, PilotId, Worlds};
 
 /// Between two steps.
 pub const STEP: Duration = Duration::from_nanos(16_666_667);
+
+/// Steps of the arena between two of the tile world, which has 20 a second.
+const TILE_STEPS: u64 = 3;
 
 /// What the bots are called, in this order; beyond these they have numbers too.
 const NAMES: [&str; 12] = [
@@ -29,17 +34,21 @@ const NAMES: [&str; 12] = [
     "Bellatrix",
 ];
 
-/// One world, its bots and its gateways.
+/// The worlds, their bots and their gateways.
 pub struct Host {
-    arena: Arena,
+    worlds: Worlds,
     bots: Vec<(PilotId, Bot)>,
     gateways: Vec<Box<dyn ServerGateway>>,
+    /// Whether the disk took the tile world's edits when it was last asked.
+    stores: bool,
 }
 
 impl Host {
-    /// A world that follows from `seed`, with so many bots; fewer, if it does not hold as many.
+    /// Worlds that follow from `seed`, with so many bots in the arena; fewer, if it does not hold as
+    /// many.
     pub fn new(seed: u64, bots: usize) -> Self {
-        let mut arena = Arena::new(seed);
+        let mut worlds = Worlds::new(seed);
+        let arena = &mut worlds.arena;
         let mut crew = Vec::new();
         for number in 0..bots {
             let Ok(pilot) = arena.join(&bot_name(number)) else {
@@ -50,20 +59,31 @@ impl Host {
             crew.push((pilot, bot));
         }
         Self {
-            arena,
+            worlds,
             bots: crew,
             gateways: Vec::new(),
+            stores: true,
         }
     }
 
-    /// Opens the world to one more protocol.
+    /// Puts a tile world in place of the one in memory that there would be.
+    pub fn set_tiles(&mut self, tiles: TileWorld) {
+        self.worlds.set_tiles(tiles);
+    }
+
+    /// Opens the worlds to one more protocol.
     pub fn open(&mut self, gateway: Box<dyn ServerGateway>) {
         self.gateways.push(gateway);
     }
 
-    /// The world.
+    /// The arena.
     pub const fn arena(&self) -> &Arena {
-        &self.arena
+        &self.worlds.arena
+    }
+
+    /// The tile world, if a gateway to it is open.
+    pub const fn tiles(&self) -> Option<&TileWorld> {
+        self.worlds.tiles()
     }
 
     /// The gateways, in the order they were opened.
@@ -79,21 +99,25 @@ impl Host {
             .collect()
     }
 
-    /// Advances the world by a sixtieth of a second.
+    /// Advances the worlds by a sixtieth of a second.
     pub fn step(&mut self, now: Instant, notices: &mut Vec<Notice>) {
         for gateway in &mut self.gateways {
-            gateway.collect(now, &mut self.arena, notices);
+            gateway.collect(now, &mut self.worlds, notices);
         }
         self.think();
-        self.arena.step();
+        self.worlds.arena.step();
+        if self.arena().tick().0.is_multiple_of(TILE_STEPS) {
+            self.worlds.step_tiles();
+            notices.extend(self.watch_storage());
+        }
         notices.extend(
-            self.arena
+            self.arena()
                 .events()
                 .iter()
                 .filter_map(|event| self.notice(event)),
         );
         for gateway in &mut self.gateways {
-            gateway.publish(now, &self.arena);
+            gateway.publish(now, &self.worlds);
         }
     }
 
@@ -109,19 +133,43 @@ impl Host {
         self.gateways.iter().all(|gateway| gateway.is_finished())
     }
 
+    /// Stores what was built in the tile world, and ends it. Whoever acts in it now acts in another.
+    pub fn close_tiles(&mut self) -> Result<(), StoreError> {
+        self.worlds.take_tiles().map_or(Ok(()), TileWorld::close)
+    }
+
     fn think(&mut self) {
         if self.bots.is_empty() {
             return;
         }
-        let mut view = self.arena.view();
+        let arena = &mut self.worlds.arena;
+        let mut view = arena.view();
         for (pilot, bot) in &mut self.bots {
             view.set_viewer(Some((*pilot).into()));
-            self.arena.set_intent(*pilot, bot.think(&view));
+            arena.set_intent(*pilot, bot.think(&view));
         }
     }
 
+    /// Says when the disk no longer takes what is built, and when it does again.
+    fn watch_storage(&mut self) -> Option<Notice> {
+        let stores = match self.tiles()?.storage() {
+            Storage::Failing(why) if self.stores => Err(why),
+            Storage::Failing(_) => return None,
+            // Whether it works shows when something is stored.
+            Storage::Saving => return None,
+            Storage::Saved | Storage::MemoryOnly if self.stores => return None,
+            Storage::Saved | Storage::MemoryOnly => Ok(()),
+        };
+        self.stores = stores.is_ok();
+        Some(Notice::Storage { stores })
+    }
+
     fn notice(&self, event: &Event) -> Option<Notice> {
-        let name = |pilot| self.arena.pilot(pilot).map(|pilot| pilot.name().to_owned());
+        let name = |pilot| {
+            self.arena()
+                .pilot(pilot)
+                .map(|pilot| pilot.name().to_owned())
+        };
         match *event {
             Event::Killed { victim, by, .. } => Some(Notice::Killed {
                 victim: name(victim)?,
@@ -135,7 +183,7 @@ impl Host {
 impl core::fmt::Debug for Host {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Host")
-            .field("tick", &self.arena.tick())
+            .field("tick", &self.arena().tick())
             .field("bots", &self.bots.len())
             .field("gateways", &self.gateways.len())
             .finish()

@@ -5,6 +5,7 @@
 //! the same for the same seed and the same intents, to the bit. [`View`] and [`Intent`] are what a
 //! player sees and wants, whichever protocol is in between, and a [`Bot`] plays from nothing else.
 //! The gateways, one file per protocol, connect the two; the game knows none of them.
+//! [`tiles`] is the other game, for the protocols that are made for worlds of blocks.
 //!
 //! ```text
 //!   Bot, screen ── Intent ──▶ gateway ═══ protocol ═══ gateway ── Intent ──▶ ┌───────┐
@@ -47,6 +48,7 @@ mod slots;
 pub mod tiles;
 mod vector;
 pub mod view;
+mod worlds;
 
 pub use arena::{Arena, ArenaFull, Event, Pilot, PilotId, Tick};
 pub use bot::Bot;
@@ -58,3 +60,4 @@ pub use loadout::{Loadout, Weapon};
 pub use random::Random;
 pub use vector::{Heading, Vec2};
 pub use view::{OwnerId, Score, Seen, SeenId, View};
+pub use worlds::Worlds;

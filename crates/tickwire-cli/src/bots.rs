@@ -1,18 +1,23 @@
 //! `tickwire bots`: headless players, over the real network or in memory, and what became of them.
 
+mod pilot;
+mod walker;
+
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
 use serde_json::json;
-use tickwire_demo::gateway::{ClientGateway, Ending, Protocol, Status};
-use tickwire_demo::{Bot, Host, STEP};
+use tickwire_demo::gateway::{ClientGateway, Connect, Ending, Notice, Protocol, Status};
+use tickwire_demo::{Host, STEP};
 use tickwire_net::{Carries, Driver};
 use tickwire_session::{Addr, Instant, Session, Traffic};
 
 use crate::address;
 use crate::figures::{millis, percentile};
 use crate::stop::Stop;
+use pilot::Pilot;
+use walker::Walker;
 
 /// Load a server with computer players, and report what became of them.
 ///
@@ -28,7 +33,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1")]
     connect: String,
 
-    /// Serve the arena in this process instead, and let the bots reach it without a network.
+    /// Serve the game in this process instead, and let the bots reach it without a network.
     #[arg(long, conflicts_with = "connect")]
     in_process: bool,
 
@@ -54,9 +59,18 @@ const FAREWELL: Duration = Duration::from_secs(2);
 
 /// A bot, its client, and what happened to it.
 struct Player {
-    bot: Bot,
-    gateway: Box<dyn ClientGateway>,
+    body: Box<dyn Body>,
     connected: bool,
+}
+
+/// A bot and its client, whichever the game.
+trait Body {
+    fn gateway(&self) -> &dyn ClientGateway;
+
+    fn gateway_mut(&mut self) -> &mut dyn ClientGateway;
+
+    /// Looks at the world and does something in it. Called every [`STEP`] while it plays.
+    fn act(&mut self, now: Instant);
 }
 
 /// What became of them all.
@@ -117,7 +131,7 @@ impl Load {
         })
     }
 
-    /// An arena in this process, which each bot reaches over a memory link.
+    /// A server in this process, which each bot reaches over a memory link.
     fn in_process(args: &Args) -> anyhow::Result<Self> {
         let mut driver = new_driver()?;
         // Nobody is told the port; a link needs a node to lead to.
@@ -174,12 +188,7 @@ impl Load {
             host.step(now, &mut notices);
         }
         for player in &mut self.players {
-            player.gateway.collect(now, &mut notices);
-            if player.gateway.status() == Status::Playing {
-                player.connected = true;
-                let view = player.gateway.view(now);
-                player.gateway.act(&player.bot.think(&view));
-            }
+            player.step(now, &mut notices);
         }
     }
 
@@ -187,7 +196,7 @@ impl Load {
     fn leave(&mut self) -> anyhow::Result<()> {
         let now = self.driver.now();
         for player in &mut self.players {
-            player.gateway.disconnect(now);
+            player.body.gateway_mut().disconnect(now);
         }
         let deadline = now + FAREWELL;
         while self.driver.now() < deadline && self.anybody_there() {
@@ -211,24 +220,47 @@ fn new_driver() -> anyhow::Result<Driver> {
 /// Every session in the order of its node: the server's first, if it is here.
 fn sessions<'a>(host: &'a mut Option<Host>, players: &'a mut [Player]) -> Vec<&'a mut dyn Session> {
     let mut sessions = host.as_mut().map(Host::sessions).unwrap_or_default();
-    sessions.extend(players.iter_mut().map(|player| player.gateway.session()));
+    let players = players.iter_mut();
+    sessions.extend(players.map(|player| player.body.gateway_mut().session()));
     sessions
 }
 
 impl Player {
     fn new(args: &Args, number: u16, now: Instant, server: Addr) -> Self {
-        let bot = Bot::new(args.seed.wrapping_add(number.into()));
+        let seed = args.seed.wrapping_add(number.into());
         let name = format!("bot-{}", number + 1);
-        let gateway = (args.protocol.connect)(now, server, &name, bot.loadout());
+        let body: Box<dyn Body> = match args.protocol.connect {
+            Connect::Arena(connect) => Box::new(Pilot::new(seed, |loadout| {
+                connect(now, server, &name, loadout)
+            })),
+            Connect::Tiles(connect) => {
+                Box::new(Walker::new(seed, |look| connect(now, server, &name, look)))
+            }
+        };
         Self {
-            bot,
-            gateway,
+            body,
             connected: false,
         }
     }
 
+    fn step(&mut self, now: Instant, notices: &mut Vec<Notice>) {
+        self.body.gateway_mut().collect(now, notices);
+        if self.status() == Status::Playing {
+            self.connected = true;
+            self.body.act(now);
+        }
+    }
+
+    fn status(&self) -> Status {
+        self.body.gateway().status()
+    }
+
+    fn figures(&self) -> &dyn Session {
+        self.body.gateway().figures()
+    }
+
     fn is_there(&self) -> bool {
-        !matches!(self.gateway.status(), Status::Ended(_))
+        !matches!(self.status(), Status::Ended(_))
     }
 }
 
@@ -241,7 +273,6 @@ impl Report {
         {
             let samples = &mut self.round_trips;
             player
-                .gateway
                 .figures()
                 .visit_peers(&mut |peer| samples.extend(peer.round_trip));
         }
@@ -251,7 +282,7 @@ impl Report {
     fn count(&mut self, players: &[Player]) -> bool {
         for player in players {
             self.connected += usize::from(player.connected);
-            match player.gateway.status() {
+            match player.status() {
                 Status::Ended(Ending::Full) => self.refused += 1,
                 Status::Ended(Ending::Unreachable | Ending::TimedOut) => self.timed_out += 1,
                 Status::Ended(_) => self.removed += 1,
@@ -260,7 +291,7 @@ impl Report {
                 Status::Playing => {}
             }
             let traffic = &mut self.traffic;
-            player.gateway.figures().visit_peers(&mut |peer| {
+            player.figures().visit_peers(&mut |peer| {
                 traffic.bytes_in += peer.traffic.bytes_in;
                 traffic.bytes_out += peer.traffic.bytes_out;
                 traffic.packets_in += peer.traffic.packets_in;

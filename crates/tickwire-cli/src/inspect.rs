@@ -13,7 +13,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use tickwire_demo::gateway::{Protocol, Side};
+use tickwire_demo::gateway::{Paths, Protocol, Side};
 use tickwire_session::{Addr, Instant};
 
 use crate::address;
@@ -23,6 +23,9 @@ use crate::address;
 /// FILE holds one datagram as it was on the wire; or lines of hexadecimal digits, a datagram a line,
 /// with comments behind a `#`; or a recording of a session. Which of them is seen from its first
 /// bytes. Nothing is too large: files are read piece by piece.
+///
+/// Of a protocol that is carried by TCP alone (pixmess), FILE holds all bytes of one direction of a
+/// connection from the first on, as they are or as lines of digits.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Args {
@@ -137,6 +140,11 @@ struct Show<'a> {
 }
 
 impl Show<'_> {
+    /// Whether the protocol has no datagrams.
+    fn shows_streams(&self) -> bool {
+        self.protocol.paths == Paths::Streams
+    }
+
     fn datagram(&mut self, datagram: Datagram<'_>) -> anyhow::Result<()> {
         let form = if self.json { json::show } else { text::show };
         if !self.json && self.shown > 0 {

@@ -1,6 +1,7 @@
-//! `tickwire play`: a person flies a ship, in a terminal, through any protocol.
+//! `tickwire play`: a person plays in a terminal, through any protocol: here, and in [`tiles`] for the
+//! protocols of the tile world.
 //!
-//! What is shown comes from [`ClientGateway::view`], what is wanted goes to [`ClientGateway::act`];
+//! What is shown comes from [`ArenaClient::view`], what is wanted goes to [`ArenaClient::act`];
 //! nothing here knows which protocol is in between. The loop owns the socket and never waits for the
 //! terminal, which has a thread of its own.
 
@@ -9,15 +10,17 @@ mod helm;
 mod keys;
 mod netgraph;
 mod panels;
+mod tiles;
 
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
-use tickwire_demo::gateway::{ClientGateway, Ending, Protocol, Status};
+use tickwire_demo::gateway::{ArenaClient, ClientGateway, Connect, Ending, Protocol, Status};
 use tickwire_demo::limits::WEAPON_SLOTS;
 use tickwire_demo::{Loadout, STEP, Score, Vec2, View};
 use tickwire_net::Driver;
@@ -31,11 +34,15 @@ use editor::{Edited, Editor};
 use helm::{Aim, Helm};
 use netgraph::NetGraph;
 
-/// Fly a ship yourself, in this terminal.
+/// Fly a ship yourself, in this terminal, or walk and build in the tile world.
 ///
-/// W A S D or the arrows fly, Z and C strafe, Space and 2 to 4 fire. Weapons aim by themselves at the
+/// In the arena, W A S D or the arrows fly, Z and C strafe, Space and 2 to 4 fire. Weapons aim by themselves at the
 /// nearest enemy ahead; the mouse aims instead while it is moved, and its left button fires. Enter
 /// chats, Tab shows the scores, + and - zoom, q leaves.
+///
+/// In the tile world (pixmess), the arrows or W A S D walk, Y U B N, 7 9 1 3 or Home, Page Up, End and
+/// Page Down walk diagonally, and Shift with an arrow only turns. Space places a block in front, X takes
+/// one away, [ and ] choose. Enter chats, q leaves.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The protocol to speak.
@@ -100,33 +107,70 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if !screen::is_terminal() {
         anyhow::bail!("play needs a terminal; `tickwire bots` plays without one");
     }
-    let stop = Stop::listen()?;
     let mut driver = Driver::new().context("the system has no way to wait for sockets")?;
     driver.open();
-    let connect = args.protocol.connect;
-    let to = Addr::from(server);
-    let gateway = connect(driver.now(), to, &args.name, Loadout::STANDARD);
-    let title = format!("{} {server}", args.protocol.name);
-    let mut game = Game::new(gateway, title, &args.name);
+    let mut seat = Seat {
+        stop: Stop::listen()?,
+        title: format!("{} {server}", args.protocol.name),
+        name: args.name.chars().filter(|c| !c.is_control()).collect(),
+        driver,
+        server,
+    };
+    let (now, to) = (seat.driver.now(), Addr::from(server));
+    match args.protocol.connect {
+        Connect::Arena(connect) => fly(&mut seat, connect(now, to, &args.name, Loadout::STANDARD)),
+        Connect::Tiles(connect) => {
+            tiles::walk(&mut seat, connect(now, to, &args.name, tiles::LOOK))
+        }
+    }
+}
+
+/// What a player has, whichever the game.
+struct Seat {
+    driver: Driver,
+    stop: Stop,
+    server: SocketAddr,
+    /// Protocol and server.
+    title: String,
+    name: String,
+}
+
+impl Seat {
+    /// Leaves in the protocol's own way.
+    fn leave(&mut self, gateway: &mut dyn ClientGateway) -> anyhow::Result<()> {
+        gateway.disconnect(self.driver.now());
+        let deadline = self.driver.now() + FAREWELL;
+        while !matches!(gateway.status(), Status::Ended(_)) && self.driver.now() < deadline {
+            self.driver
+                .turn(deadline, &mut [gateway.session()])
+                .context("waiting for the network failed")?;
+        }
+        Ok(())
+    }
+}
+
+/// Flies in the arena until somebody has enough.
+fn fly(seat: &mut Seat, gateway: Box<dyn ArenaClient>) -> anyhow::Result<ExitCode> {
+    let mut game = Game::new(gateway, seat.title.clone(), seat.name.clone());
     let screen = Screen::open(Input::Playing, panels::draw)?;
-    let played = game.play(&mut driver, &screen, &stop);
+    let played = game.play(&mut seat.driver, &screen, &seat.stop);
     // First, so that whatever is said next stays to be read.
     let closed = screen.close();
     let ending = played?;
     closed?;
     match ending {
         None | Some(Ending::Left) => {
-            game.leave(&mut driver)?;
+            seat.leave(&mut *game.gateway)?;
             println!("{}", game.summary());
             Ok(ExitCode::SUCCESS)
         }
-        Some(ending) => anyhow::bail!("{server}: {ending}"),
+        Some(ending) => anyhow::bail!("{}: {ending}", seat.server),
     }
 }
 
 /// One player's session, and what the player sees of it.
 struct Game {
-    gateway: Box<dyn ClientGateway>,
+    gateway: Box<dyn ArenaClient>,
     helm: Helm,
     blasts: Blasts,
     editor: Option<Editor>,
@@ -138,7 +182,7 @@ struct Game {
 }
 
 impl Game {
-    fn new(gateway: Box<dyn ClientGateway>, server: String, name: &str) -> Self {
+    fn new(gateway: Box<dyn ArenaClient>, server: String, name: String) -> Self {
         let zoom = Zoom::default();
         Self {
             gateway,
@@ -149,7 +193,7 @@ impl Game {
             area: Rect::default(),
             picture: Picture {
                 server,
-                name: name.chars().filter(|c| !c.is_control()).collect(),
+                name,
                 time: Duration::ZERO,
                 stage: Stage::Connecting,
                 view: View::default(),
@@ -292,21 +336,8 @@ impl Game {
         }
     }
 
-    /// Leaves in the protocol's own way.
-    fn leave(&mut self, driver: &mut Driver) -> anyhow::Result<()> {
-        self.gateway.disconnect(driver.now());
-        let deadline = driver.now() + FAREWELL;
-        while !matches!(self.gateway.status(), Status::Ended(_)) && driver.now() < deadline {
-            driver
-                .turn(deadline, &mut [self.gateway.session()])
-                .context("waiting for the network failed")?;
-        }
-        Ok(())
-    }
-
     fn summary(&self) -> String {
-        let seconds = self.picture.time.as_secs();
-        let time = format!("{}:{:02}", seconds / 60, seconds % 60);
+        let time = minutes(self.picture.time);
         match self.picture.own_score() {
             Some(score) => format!(
                 "you left after {time}; kills {}, deaths {}",
@@ -315,6 +346,11 @@ impl Game {
             None => format!("you left after {time}"),
         }
     }
+}
+
+fn minutes(span: Duration) -> String {
+    let seconds = span.as_secs();
+    format!("{}:{:02}", seconds / 60, seconds % 60)
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
-//! `tickwire serve`: the arena on real sockets, with a dashboard or with lines.
+//! `tickwire serve`: the games on real sockets, with a dashboard or with lines.
 
 mod lines;
 pub(crate) mod meter;
 pub(crate) mod report;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant as WallClock};
 
 use anyhow::Context;
-use tickwire_demo::gateway::{PROTOCOLS, Paths, Protocol};
+use tickwire_demo::gateway::{Connect, PROTOCOLS, Paths, Protocol};
+use tickwire_demo::tiles::TileWorld;
 use tickwire_demo::{Host, STEP};
 use tickwire_net::{Carries, Driver};
 use tickwire_session::Instant;
@@ -19,7 +21,7 @@ use crate::{address, screen};
 use lines::Lines;
 use meter::Meter;
 
-/// Serve the arena, on one protocol or on all of them.
+/// Serve the arena and the tile world, on one protocol or on all of them.
 ///
 /// Prints `ready PROTOCOL HOST:PORT` as soon as clients are accepted, one line a protocol, then a
 /// line a second with what goes on; or shows a dashboard, with --dashboard. Ctrl-C or SIGTERM tells
@@ -40,9 +42,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 0)]
     bots: usize,
 
-    /// What the arena and its bots are made from: the same seed, the same world.
+    /// What the worlds and the bots are made from: the same seed, the same world.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+
+    /// Where the tile world is kept; made if it is not there. Without it, what is built ends with the
+    /// server.
+    #[arg(long, value_name = "DIR")]
+    world: Option<PathBuf>,
 
     /// End by itself after this time.
     #[arg(long, value_name = "N")]
@@ -75,6 +82,7 @@ impl Args {
             listen: None,
             bots: 6,
             seed: 1,
+            world: None,
             seconds: None,
             json: false,
             dashboard: screen::is_terminal(),
@@ -110,6 +118,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let stop = Stop::listen()?;
     let mut driver = Driver::new().context("the system has no way to wait for sockets")?;
     let mut host = Host::new(args.seed, args.bots);
+    if let Some(tiles) = open_world(args, &protocols)? {
+        host.set_tiles(tiles);
+    }
     let mut open = Vec::new();
     for protocol in &protocols {
         let wanted = args.listen.as_deref().unwrap_or("127.0.0.1");
@@ -134,8 +145,32 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let served = serve(&mut driver, &mut host, &mut meter, &mut face, &stop, until);
     // First, so that what comes next can be read, and a second Ctrl-C ends it at once.
     let closed = face.close();
-    farewell(&mut driver, &mut host)?;
-    served.and(closed).map(|()| ExitCode::SUCCESS)
+    let told = farewell(&mut driver, &mut host);
+    // Whatever else went wrong, what was built is stored.
+    let stored = host.close_tiles().context("not everything built is stored");
+    served.and(closed).and(told).and(stored)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The tile world in its folder, if one is named.
+fn open_world(args: &Args, protocols: &[&Protocol]) -> anyhow::Result<Option<TileWorld>> {
+    let Some(folder) = &args.world else {
+        return Ok(None);
+    };
+    let is_tiles = |protocol: &&Protocol| matches!(protocol.connect, Connect::Tiles(_));
+    if !protocols
+        .iter()
+        .copied()
+        .any(|protocol| is_tiles(&protocol))
+    {
+        let tiles = PROTOCOLS.iter().find(is_tiles);
+        anyhow::bail!(
+            "--world keeps the tile world, which none of these protocols has: add {}, or leave \
+             --world out",
+            tiles.map_or("one that has", |protocol| protocol.name)
+        );
+    }
+    Ok(Some(TileWorld::open(folder, args.seed)?))
 }
 
 /// Where people see what goes on.

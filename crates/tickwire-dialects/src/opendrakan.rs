@@ -49,6 +49,7 @@ pub use server::{
     SendError, Server, ServerConfig, ServerCounters, ServerEvent, State, StateError, To,
 };
 pub use snapshot::{Jumped, Object, Pose, Snapshot};
+pub use tickwire_state::{Quat, Tick, Vec2, Vec3};
 pub use value::{Kind, Value};
 
 /// The port that an OpenDrakan server listens on, for TCP and UDP, unless told otherwise.

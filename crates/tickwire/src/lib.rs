@@ -1,6 +1,7 @@
 //! Authoritative multiplayer for real-time games: the one crate that a game adds.
 //!
-//! It gathers the parts, under short names: protocols ([`lwar`]), the driver that runs them on sockets
+//! It gathers the parts, under short names: protocols ([`lwar`], [`pixmess`], [`cppevy`],
+//! [`opendrakan`]), the driver that runs them on sockets
 //! ([`net`]), the simulator that runs them on a bad network ([`sim`]), and the contract between them
 //! ([`session`]). The README's server is the place to start; here is the same game twice, first on a
 //! simulated network that loses every fifth datagram, so that it can be a test:
@@ -31,10 +32,11 @@
 
 #![forbid(unsafe_code)]
 
-pub use tickwire_dialects::lwar;
+pub use tickwire_dialects::{cppevy, lwar, opendrakan, pixmess};
 pub use tickwire_net as net;
 pub use tickwire_session as session;
 pub use tickwire_sim as sim;
+pub use tickwire_state as state;
 pub use tickwire_wire as wire;
 
 pub use tickwire_session::{Addr, Events, Instant, Session};

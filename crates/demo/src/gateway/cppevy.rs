@@ -6,6 +6,7 @@
 
 mod client;
 mod server;
+mod shots;
 mod words;
 
 use tickwire_dialects::cppevy::{
@@ -13,7 +14,7 @@ use tickwire_dialects::cppevy::{
 };
 use tickwire_session::Belief;
 
-use super::{Paths, Protocol, Side};
+use super::{Connect, Paths, Protocol, Side};
 use crate::{Kind, Loadout, Weapon};
 
 /// The entry of [`PROTOCOLS`](super::PROTOCOLS).
@@ -23,9 +24,9 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     port: cppevy::PORT,
     paths: Paths::Both,
     serve: |now, secret| Box::new(server::Gateway::new(now, secret)),
-    connect: |now, server, name, loadout| {
+    connect: Connect::Arena(|now, server, name, loadout| {
         Box::new(client::Gateway::new(now, server, name, loadout))
-    },
+    }),
     inspect: |from, bytes, trace| cppevy::inspect(from == Side::Client, false, bytes, trace),
 };
 

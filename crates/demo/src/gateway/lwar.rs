@@ -10,7 +10,7 @@ mod server;
 use tickwire_dialects::lwar::message::Selection;
 use tickwire_dialects::lwar::{self, Id};
 
-use super::{Paths, Protocol, Side};
+use super::{Connect, Paths, Protocol, Side};
 use crate::{Kind, Loadout, Weapon};
 
 /// The entry of [`PROTOCOLS`](super::PROTOCOLS).
@@ -21,9 +21,9 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     paths: Paths::Datagrams,
     // Nothing in lwar is secret.
     serve: |now, _| Box::new(server::Gateway::new(now)),
-    connect: |now, server, name, loadout| {
+    connect: Connect::Arena(|now, server, name, loadout| {
         Box::new(client::Gateway::new(now, server, name, loadout))
-    },
+    }),
     // Both sides' packets have the same form.
     inspect: |_: Side, bytes, trace| lwar::inspect(bytes, trace),
 };

@@ -44,6 +44,11 @@ pub enum Notice {
         /// By whom; nobody, if the sun or a planet did it.
         by: Option<String>,
     },
+    /// The disk does not take what is built in the tile world, for this reason; or does again.
+    Storage {
+        /// Whether it does.
+        stores: Result<(), String>,
+    },
 }
 
 impl fmt::Display for Notice {
@@ -62,6 +67,13 @@ impl fmt::Display for Notice {
                 write!(f, "{} destroyed {}", clean(by), clean(victim))
             }
             Self::Answered { text } => f.write_str(&clean(text)),
+            Self::Storage { stores: Ok(()) } => f.write_str("the world is being stored again"),
+            Self::Storage { stores: Err(why) } => {
+                write!(
+                    f,
+                    "what is built stays in memory, and storing is tried again: {why}"
+                )
+            }
             Self::Killed { victim, by: None } => write!(f, "{} crashed", clean(victim)),
         }
     }

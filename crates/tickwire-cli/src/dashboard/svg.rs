@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
-use tickwire_demo::gateway::{ClientGateway, PROTOCOLS};
+use tickwire_demo::gateway::{ArenaClient, Connect, PROTOCOLS};
 use tickwire_demo::{Bot, STEP};
 use tickwire_net::{Carries, Driver};
 
@@ -133,7 +133,7 @@ fn ink(cell: &Cell) -> &'static str {
 fn real_run(lasts: Duration) -> Picture {
     let mut driver = Driver::new().unwrap();
     let mut host = Host::new(7, 5);
-    let mut players: Vec<(Bot, Box<dyn ClientGateway>)> = Vec::new();
+    let mut players: Vec<(Bot, Box<dyn ArenaClient>)> = Vec::new();
     let mut picture = Picture::default();
     let mut names = ["Ada", "Grace", "Linus", "Barbara", "Edsger"]
         .into_iter()
@@ -149,7 +149,9 @@ fn real_run(lasts: Duration) -> Picture {
         let count = 6 / PROTOCOLS.len().clamp(2, 6);
         for name in names.by_ref().take(count) {
             let bot = Bot::new(players.len() as u64 + 40);
-            let connect = protocol.connect;
+            let Connect::Arena(connect) = protocol.connect else {
+                break;
+            };
             let gateway = connect(driver.now(), addr.into(), name, bot.loadout());
             players.push((bot, gateway));
         }

@@ -1,7 +1,8 @@
 //! Where datagrams come from: a file that holds one, lines of digits, or a recording.
 //!
 //! The first bytes tell which. Nothing is read as a whole: what is held at a time is one datagram,
-//! one line or one record, and each has a limit, so a file of any size needs the same memory.
+//! one line or one record, and each has a limit, so a file of any size needs the same memory. Of a
+//! protocol of streams, what would be a datagram is one direction of a stream from its first byte on.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, IsTerminal, Read};
@@ -16,6 +17,9 @@ use super::{Datagram, Direction, Found, Show, hex};
 
 /// Bytes of a datagram alone in a file: no network carries more.
 const DATAGRAM_MAX: usize = 64 * 1_024;
+
+/// Bytes of a stream: about a million fields, which is what one can scroll through.
+const STREAM_MAX: usize = 4 * 1_024 * 1_024;
 
 /// Bytes of a line: the largest datagram, its bytes apart, and a comment.
 const LINE_MAX: usize = 4 * DATAGRAM_MAX;
@@ -48,7 +52,9 @@ impl Source<'_, '_> {
         let mut bytes = BufReader::new(Cursor::new(head).chain(bytes));
         match form {
             Form::Recording => self.read_recording(&mut bytes),
+            Form::Lines if self.show.shows_streams() => self.read_stream_lines(&mut bytes),
             Form::Lines => self.read_lines(&mut bytes),
+            Form::Datagram if self.show.shows_streams() => self.read_stream(&mut bytes),
             Form::Datagram => self.read_datagram(&mut bytes),
         }
     }
@@ -83,6 +89,54 @@ impl Source<'_, '_> {
         }
         self.show.datagram(Datagram {
             bytes: &datagram,
+            from: self.from,
+            found: Found::Alone,
+        })
+    }
+
+    fn read_stream(&mut self, bytes: &mut impl Read) -> anyhow::Result<()> {
+        let mut stream = Vec::new();
+        self.take(bytes, STREAM_MAX + 1, &mut stream)?;
+        self.show_stream(&stream)
+    }
+
+    /// Lines of digits that are pieces of one stream.
+    fn read_stream_lines(&mut self, bytes: &mut impl BufRead) -> anyhow::Result<()> {
+        let mut stream = Vec::new();
+        let mut lines = bytes.by_ref().take((4 * STREAM_MAX) as u64);
+        let (mut line, mut number) = (Vec::new(), 0_u64);
+        loop {
+            line.clear();
+            let read = lines.read_until(b'\n', &mut line);
+            if read.with_context(|| self.unreadable())? == 0 {
+                break;
+            }
+            number += 1;
+            let line = String::from_utf8_lossy(&line);
+            let digits = line.split('#').next().unwrap_or_default().trim();
+            if !digits.is_empty() {
+                // Behind a piece that is missing nothing can be read.
+                let hex::Bytes(piece) = hex::parse(digits)
+                    .map_err(|error| anyhow!("{}, line {number}: {error}", self.name))?;
+                stream.extend(piece);
+            }
+        }
+        if stream.is_empty() {
+            bail!("{} holds no stream", self.name);
+        }
+        self.show_stream(&stream)
+    }
+
+    fn show_stream(&mut self, stream: &[u8]) -> anyhow::Result<()> {
+        if stream.len() > STREAM_MAX {
+            bail!(
+                "{} is longer than {STREAM_MAX} bytes: look at its beginning, as in \
+                 `head -c {STREAM_MAX} FILE | tickwire inspect …`",
+                self.name
+            );
+        }
+        self.show.datagram(Datagram {
+            bytes: stream,
             from: self.from,
             found: Found::Alone,
         })

@@ -1,5 +1,6 @@
 //! How a player's screen looks: pure functions from a picture to cells.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use ratatui::Frame;
@@ -17,7 +18,7 @@ use crate::dashboard::{draw_too_small, key_line};
 use crate::palette;
 
 /// Below this there is nothing to fly in.
-const SMALLEST: (u16, u16) = (40, 12);
+pub(super) const SMALLEST: (u16, u16) = (40, 12);
 
 /// How long a notice is shown.
 const NOTICE_SHOWN: Duration = Duration::from_secs(8);
@@ -31,11 +32,13 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// Where things are on a screen of this size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Places {
-    header: Rect,
+    pub(super) header: Rect,
+    /// The arena, or whatever the game is played in.
     pub(super) arena: Rect,
-    hull: Rect,
-    net: Rect,
-    keys: Rect,
+    /// What the player has.
+    pub(super) hull: Rect,
+    pub(super) net: Rect,
+    pub(super) keys: Rect,
 }
 
 pub(super) fn places(area: Rect) -> Places {
@@ -64,41 +67,60 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
         return;
     }
     let places = places(area);
-    draw_header(picture, places.header, frame);
+    let score = picture.own_score().map_or(String::new(), |score| {
+        format!("  kills {}  deaths {}", score.kills, score.deaths)
+    });
+    draw_header(&picture.server, &picture.name, score, places.header, frame);
     match picture.stage {
-        Stage::Connecting => draw_connecting(picture, places.arena, frame),
+        Stage::Connecting => draw_connecting(picture.time, places.arena, frame),
         Stage::Playing => {
             draw_arena(picture, places.arena, frame);
             draw_hull(picture, places.hull, frame);
             frame.render_widget(picture.net.line(), places.net);
         }
     }
-    draw_last_line(picture, places.keys, frame);
+    let keys: &[_] = match picture.stage {
+        Stage::Connecting => &[("q", "give up")],
+        Stage::Playing => &[
+            ("WASD", "fly"),
+            ("Z C", "strafe"),
+            ("Enter", "chat"),
+            ("Tab", "scores"),
+            ("+ -", "zoom"),
+            ("q", "leave"),
+        ],
+    };
+    draw_last_line(picture.line.as_deref(), keys, places.keys, frame);
 }
 
-fn draw_header(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+/// Where the player is, and behind its name what is to be said of it.
+pub(super) fn draw_header(
+    server: &str,
+    name: &str,
+    of_player: String,
+    area: Rect,
+    frame: &mut Frame<'_>,
+) {
     let words = Line::from(vec![
         Span::styled(" tickwire ", palette::TITLE),
-        Span::styled(format!("  {} ", picture.server), palette::LABEL),
+        Span::styled(format!("  {server} "), palette::LABEL),
     ]);
     frame.render_widget(words, area);
     let own = Line::from(vec![
         Span::styled(
-            picture.name.clone(),
+            name.to_owned(),
             Style::new()
                 .fg(palette::SKY_BLUE)
                 .add_modifier(Modifier::BOLD),
         ),
-        Span::raw(picture.own_score().map_or(String::new(), |score| {
-            format!("  kills {}  deaths {}", score.kills, score.deaths)
-        })),
+        Span::raw(of_player),
         Span::raw(" "),
     ]);
     frame.render_widget(own.right_aligned(), area);
 }
 
-fn draw_connecting(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
-    let text = format!("connecting… ({} s)", picture.time.as_secs());
+pub(super) fn draw_connecting(time: Duration, area: Rect, frame: &mut Frame<'_>) {
+    let text = format!("connecting… ({} s)", time.as_secs());
     let middle = Rect {
         y: area.y + area.height / 2,
         height: 1,
@@ -117,7 +139,8 @@ fn draw_arena(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     frame.render_widget(canvas, area);
     set_hints(picture, area, frame.buffer_mut());
     set_sight(picture, area, frame.buffer_mut());
-    draw_notices(picture, area, frame);
+    let writes = picture.line.is_some();
+    draw_notices(&picture.notices, picture.time, writes, area, frame);
     draw_news(picture, area, frame);
     if picture.shows_scores {
         draw_scores(picture, area, frame);
@@ -145,11 +168,17 @@ fn set_sight(picture: &Picture, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// The latest of what happened and was said, above the lower border.
-fn draw_notices(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
-    let writes = picture.line.is_some();
-    let fresh = |time: &Duration| picture.time.saturating_sub(*time) < NOTICE_SHOWN;
-    let notices = picture.notices.iter().rev();
+/// The latest of what happened and was said, above the lower border; older ones too, for somebody who
+/// writes.
+pub(super) fn draw_notices(
+    notices: &VecDeque<(Duration, String)>,
+    time: Duration,
+    writes: bool,
+    area: Rect,
+    frame: &mut Frame<'_>,
+) {
+    let fresh = |said: &Duration| time.saturating_sub(*said) < NOTICE_SHOWN;
+    let notices = notices.iter().rev();
     let shown = notices
         .filter(|(time, _)| writes || fresh(time))
         .take(NOTICES);
@@ -162,9 +191,7 @@ fn draw_notices(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
 fn draw_news(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     let silence = picture.net.age();
     let (text, style) = if silence >= SILENCE {
-        let seconds = silence.as_secs();
-        let text = format!(" nothing from the server for {seconds} s ");
-        (text, palette::WARNING)
+        (silence_text(silence), palette::WARNING)
     } else if picture.view.own_ship.is_none() {
         (
             " your ship is gone: the next one comes in a moment ".into(),
@@ -173,6 +200,15 @@ fn draw_news(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     } else {
         return;
     };
+    draw_headline(text, style, area, frame);
+}
+
+pub(super) fn silence_text(silence: Duration) -> String {
+    format!(" nothing from the server for {} s ", silence.as_secs())
+}
+
+/// Something that must not be overlooked.
+pub(super) fn draw_headline(text: String, style: Style, area: Rect, frame: &mut Frame<'_>) {
     let row = Rect {
         y: area.y + area.height / 3,
         height: 1,
@@ -273,19 +309,13 @@ fn draw_hull(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
 }
 
 /// The keys, or the line that is being written.
-fn draw_last_line(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
-    let Some(text) = &picture.line else {
-        let keys: &[_] = match picture.stage {
-            Stage::Connecting => &[("q", "give up")],
-            Stage::Playing => &[
-                ("WASD", "fly"),
-                ("Z C", "strafe"),
-                ("Enter", "chat"),
-                ("Tab", "scores"),
-                ("+ -", "zoom"),
-                ("q", "leave"),
-            ],
-        };
+pub(super) fn draw_last_line(
+    line: Option<&str>,
+    keys: &[(&'static str, &'static str)],
+    area: Rect,
+    frame: &mut Frame<'_>,
+) {
+    let Some(text) = line else {
         frame.render_widget(key_line(keys), area);
         return;
     };

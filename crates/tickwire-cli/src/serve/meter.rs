@@ -57,7 +57,8 @@ impl Meter {
             steps: steps.len(),
             step_p50: percentile(&mut steps, 50),
             step_p99: percentile(&mut steps, 99),
-            entities: host.arena().entities().count(),
+            entities: host.arena().entities().count()
+                + host.tiles().map_or(0, |tiles| tiles.entities().count()),
             total: Rates::default(),
             doors: Vec::new(),
             clients: Vec::new(),

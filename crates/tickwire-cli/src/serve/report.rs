@@ -12,7 +12,7 @@ use crate::figures::millis;
 pub(crate) struct Report {
     /// When it ended.
     pub(crate) time: Instant,
-    /// How many steps the arena took.
+    /// How many steps the arena took; the tile world takes a third.
     pub(crate) steps: usize,
     /// How long a step took in the middle; `None` without steps.
     pub(crate) step_p50: Option<Duration>,

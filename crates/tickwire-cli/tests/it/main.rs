@@ -5,3 +5,4 @@ mod inspect;
 mod lossy;
 mod serving;
 mod terminal;
+mod tiles;

@@ -61,9 +61,29 @@ fn fifty_bots_of_cppevy_play_twenty_seconds_and_none_is_lost() {
 }
 
 #[test]
+fn fifty_bots_of_opendrakan_play_ten_seconds_and_none_is_lost() {
+    let (_server, addr) = serve("opendrakan", &["--bots", "2"]);
+    let (done, report) = bots_of("opendrakan", &addr.to_string(), "50", "10");
+    assert_eq!(done.code, Some(0), "{report}");
+    assert_eq!(
+        (report["connected"].as_u64(), report["removed"].as_u64()),
+        (Some(50), Some(0)),
+        "{report}"
+    );
+}
+
+#[test]
 fn bots_in_the_servers_process_need_no_network() {
     for protocol in ["lwar", "cppevy"] {
-        let done = run(&["bots", protocol, "--in-process", "--count", "5", "--seconds", "2"]);
+        let done = run(&[
+            "bots",
+            protocol,
+            "--in-process",
+            "--count",
+            "5",
+            "--seconds",
+            "2",
+        ]);
         assert_eq!(done.code, Some(0), "{done:?}");
         assert!(done.stdout.contains("5 connected"), "{done:?}");
     }

@@ -245,6 +245,55 @@ fn somebody_plays_chats_and_leaves() {
 }
 
 #[test]
+fn somebody_walks_builds_and_leaves_the_tile_world() {
+    let (server, addr) = serve("pixmess", &[]);
+    let addr = addr.to_string();
+    let mut terminal = Terminal::start(&["play", "pixmess", "--connect", &addr, "--name", "Ada"]);
+    terminal.wait_for_text("facing south");
+    terminal.wait_for("the plaza", |screen| screen.matches(':').count() > 40);
+    let position = |screen: &str| {
+        let (_, rest) = screen.split_once("Ada  at (")?;
+        Some(rest.split_once(')')?.0.to_owned())
+    };
+    let before = position(&terminal.text());
+    assert!(before.is_some());
+    // The plaza is open: one of these two ways leads somewhere.
+    terminal.press("yyu");
+    terminal.wait_for("another place", |screen| {
+        let after = position(screen);
+        after.is_some() && after != before
+    });
+    terminal.press("]");
+    terminal.wait_for_text("timber");
+    let timber = |screen: &str| screen.matches("HH").count();
+    let already = timber(&terminal.text());
+    // Around the corner there is always some cell that takes a block.
+    for turn in ["\u{1b}[1;2A", "\u{1b}[1;2B", "\u{1b}[1;2C", "\u{1b}[1;2D"] {
+        terminal.press(turn);
+        terminal.press(" ");
+    }
+    terminal.wait_for("a block of timber", |screen| timber(screen) > already);
+    terminal.press("\rgood morning\r");
+    terminal.wait_for_text("<Ada> good morning");
+    server.line_with("<Ada> good morning");
+    terminal.press("q");
+    assert_eq!(terminal.wait(), 0);
+    terminal.wait_for_text("you left after");
+    server.line_with("Ada left");
+}
+
+#[test]
+fn a_walker_is_told_why_it_was_sent_away() {
+    let (server, addr) = serve("pixmess", &[]);
+    let addr = addr.to_string();
+    let mut terminal = Terminal::start(&["play", "pixmess", "--connect", &addr]);
+    terminal.wait_for_text("facing south");
+    server.terminate();
+    assert_eq!(terminal.wait(), 1);
+    terminal.wait_for_text("the server sent you away: Server is shutting down!");
+}
+
+#[test]
 fn a_server_that_vanishes_is_told_after_the_screen_is_given_back() {
     let (mut terminal, server) = play();
     drop(server);

@@ -8,22 +8,17 @@ use tickwire_dialects::cppevy::{
 };
 use tickwire_session::{Addr, Events, Instant, Session};
 
-use super::super::{ClientGateway, Ending, Notice, Status};
+use super::super::{ArenaClient, ClientGateway, Ending, Notice, Status};
+use super::shots::Shots;
 use super::words::{self, ScoreLine, Shot};
 use super::{
     ARCHETYPES, CHAT, CONTROLS, HEADING, HEALTH, POSITION, SAID, SCORE, SELECT, SHOT, SHOT_GONE,
     VELOCITY, loadout_codes, registry,
 };
-use crate::{Heading, Intent, Kind, Loadout, OwnerId, STEP, Score, Seen, SeenId, View, rules};
+use crate::{Heading, Intent, Kind, Loadout, OwnerId, Score, Seen, SeenId, View};
 
 /// Between two sendings of the controls: 30 a second.
 const CONTROLS_PERIOD: Duration = Duration::from_millis(33);
-
-/// How long a rocket, ray or shockwave is shown without another word: twice what passes between two.
-const SHOT_HOLD: Duration = Duration::from_millis(200);
-
-/// Shots shown at a time; further ones are not.
-const SHOTS_MAX: usize = 1_024;
 
 /// How far a ship is moved on without news of it.
 const PREDICTION_MAX: Duration = Duration::from_millis(250);
@@ -34,8 +29,7 @@ const SHOT_BIT: u32 = 1 << 16;
 pub(super) struct Gateway {
     client: Client,
     loadout: Loadout,
-    /// Each shot, and when it was last heard of.
-    shots: BTreeMap<u16, (Instant, Shot)>,
+    shots: Shots,
     scores: BTreeMap<SyncId, ScoreLine>,
     intent: Intent,
     next_controls: Instant,
@@ -51,7 +45,7 @@ impl Gateway {
         Self {
             client: Client::new(now, config),
             loadout,
-            shots: BTreeMap::new(),
+            shots: Shots::default(),
             scores: BTreeMap::new(),
             intent: Intent::default(),
             next_controls: now,
@@ -67,15 +61,13 @@ impl Gateway {
     fn hear(&mut self, now: Instant, event: EventId, data: &[u8], notices: &mut Vec<Notice>) {
         match event {
             SHOT => {
-                if let Some(shot) = Shot::decode(data)
-                    && (self.shots.len() < SHOTS_MAX || self.shots.contains_key(&shot.number))
-                {
-                    self.shots.insert(shot.number, (now, shot));
+                if let Some(shot) = Shot::decode(data) {
+                    self.shots.insert(now, shot);
                 }
             }
             SHOT_GONE => {
                 if let Ok(number) = data.try_into() {
-                    self.shots.remove(&u16::from_le_bytes(number));
+                    self.shots.remove(u16::from_le_bytes(number));
                 }
             }
             SAID => {
@@ -124,16 +116,6 @@ impl Gateway {
             own: false,
             reach: kind.usual_reach(),
         })
-    }
-
-    fn forget_shots(&mut self, now: Instant) {
-        self.shots.retain(|_, (heard, shot)| {
-            let life = match shot.kind {
-                Kind::Bullet => STEP * rules::BULLET_LIFE_STEPS,
-                _ => SHOT_HOLD,
-            };
-            now.since(*heard) < life
-        });
     }
 
     fn send_controls(&mut self, now: Instant) {
@@ -193,7 +175,7 @@ impl ClientGateway for Gateway {
                 _ => {}
             }
         }
-        self.forget_shots(now);
+        self.shots.forget(now);
         self.send_controls(now);
     }
 
@@ -211,6 +193,25 @@ impl ClientGateway for Gateway {
         }
     }
 
+    fn update_age(&self, now: Instant) -> Option<Duration> {
+        let ages = self
+            .client
+            .entities()
+            .filter_map(|(id, _)| self.client.state_age(now, id, POSITION));
+        ages.min()
+    }
+
+    fn chat(&mut self, now: Instant, text: &str) -> Result<(), String> {
+        self.ask(now, CHAT, text.as_bytes())
+            .map_err(|error| error.to_string())
+    }
+
+    fn disconnect(&mut self, now: Instant) {
+        self.client.leave(now);
+    }
+}
+
+impl ArenaClient for Gateway {
     fn view(&mut self, now: Instant) -> View {
         let entities = self
             .client
@@ -218,7 +219,7 @@ impl ClientGateway for Gateway {
             .filter_map(|(id, _)| self.seen(now, id));
         let shots = self
             .shots
-            .values()
+            .iter(now)
             .map(|(heard, shot)| shown_shot(now, *heard, shot));
         let mut view = View {
             time: now.since(Instant::ZERO),
@@ -230,25 +231,8 @@ impl ClientGateway for Gateway {
         view
     }
 
-    fn update_age(&self, now: Instant) -> Option<Duration> {
-        let ages = self
-            .client
-            .entities()
-            .filter_map(|(id, _)| self.client.state_age(now, id, POSITION));
-        ages.min()
-    }
-
     fn act(&mut self, intent: &Intent) {
         self.intent = *intent;
-    }
-
-    fn chat(&mut self, now: Instant, text: &str) -> Result<(), String> {
-        self.ask(now, CHAT, text.as_bytes())
-            .map_err(|error| error.to_string())
-    }
-
-    fn disconnect(&mut self, now: Instant) {
-        self.client.leave(now);
     }
 }
 

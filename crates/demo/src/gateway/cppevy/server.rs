@@ -15,7 +15,7 @@ use super::{
     ARCHETYPES, CHAT, CONTROLS, HEADING, HEALTH, POSITION, SAID, SCORE, SELECT, SHOT, SHOT_GONE,
     VELOCITY, loadout, registry,
 };
-use crate::{Arena, Entity, EntityId, Event, Kind, PilotId};
+use crate::{Arena, Entity, EntityId, Event, Kind, PilotId, Worlds};
 
 /// Chats at once, and how soon one more.
 const CHATS_AT_ONCE: u32 = 8;
@@ -33,6 +33,8 @@ const SCORE_STEPS: u64 = 30;
 pub(super) struct Gateway {
     server: Server,
     clients: BTreeMap<SyncId, Pilot>,
+    /// The same from the other side.
+    actors: BTreeMap<PilotId, SyncId>,
     /// The arena's entities that have a sync id of their own: planets, the sun, ships of others.
     shown: BTreeMap<EntityId, SyncId>,
     /// What was fired and told of.
@@ -61,6 +63,7 @@ impl Gateway {
         Self {
             server,
             clients: BTreeMap::new(),
+            actors: BTreeMap::new(),
             shown: BTreeMap::new(),
             shots: BTreeSet::new(),
             scores: BTreeMap::new(),
@@ -86,6 +89,7 @@ impl Gateway {
                             delayed: None,
                         },
                     );
+                    self.actors.insert(pilot, actor);
                     self.tell_scores(now, actor);
                     notices.push(Notice::Joined { name });
                 }
@@ -104,6 +108,7 @@ impl Gateway {
             ServerEvent::Left { actor, why } => {
                 self.scores.remove(&actor);
                 if let Some(client) = self.clients.remove(&actor) {
+                    self.actors.remove(&client.pilot);
                     let name = name_of(arena, client.pilot);
                     notices.push(Notice::Left {
                         name,
@@ -182,11 +187,7 @@ impl Gateway {
 
     /// The sync id of the ship that a pilot flies.
     fn actor_of(&self, arena: &Arena, pilot: PilotId) -> Option<SyncId> {
-        let client = self
-            .clients
-            .iter()
-            .find(|(_, client)| client.pilot == pilot);
-        client.map(|(actor, _)| *actor).or_else(|| {
+        self.actors.get(&pilot).copied().or_else(|| {
             let ship = arena.pilot(pilot)?.ship()?;
             self.shown.get(&ship).copied()
         })
@@ -197,12 +198,8 @@ impl Gateway {
             let Some(archetype) = archetype(entity.kind()) else {
                 continue;
             };
-            let client = self
-                .clients
-                .iter()
-                .find(|(_, client)| entity.owner == Some(client.pilot))
-                .map(|(actor, _)| *actor);
-            let sync_id = client.or_else(|| self.shown.get(&id).copied());
+            let client = entity.owner.and_then(|pilot| self.actors.get(&pilot));
+            let sync_id = client.or_else(|| self.shown.get(&id)).copied();
             let sync_id = match sync_id {
                 Some(sync_id) => sync_id,
                 None => match self.server.summon(now, archetype) {
@@ -227,15 +224,19 @@ impl Gateway {
     }
 
     fn set_states(&mut self, sync_id: SyncId, entity: &Entity) {
-        let states = [
-            (POSITION, words::encode_vector(entity.position)),
-            (VELOCITY, words::encode_vector(entity.velocity)),
-            (HEALTH, vec![entity.health_percent()]),
-            (HEADING, words::encode_number(entity.heading.degrees())),
+        let position = words::encode_vector(entity.position);
+        let velocity = words::encode_vector(entity.velocity);
+        let health = [entity.health_percent()];
+        let heading = words::encode_number(entity.heading.degrees());
+        let states: [(_, &[u8]); 4] = [
+            (POSITION, &position),
+            (VELOCITY, &velocity),
+            (HEALTH, &health),
+            (HEADING, &heading),
         ];
         for (component, value) in states {
             // Eight bytes at most.
-            self.server.set_state(sync_id, component, &value).ok();
+            self.server.set_state(sync_id, component, value).ok();
         }
     }
 
@@ -330,7 +331,8 @@ impl ServerGateway for Gateway {
         &self.server
     }
 
-    fn collect(&mut self, now: Instant, arena: &mut Arena, notices: &mut Vec<Notice>) {
+    fn collect(&mut self, now: Instant, worlds: &mut Worlds, notices: &mut Vec<Notice>) {
+        let arena = &mut worlds.arena;
         while let Some(event) = self.server.poll_event() {
             self.apply(now, event, arena, notices);
         }
@@ -341,7 +343,8 @@ impl ServerGateway for Gateway {
         }
     }
 
-    fn publish(&mut self, now: Instant, arena: &Arena) {
+    fn publish(&mut self, now: Instant, worlds: &Worlds) {
+        let arena = &worlds.arena;
         self.finish_delayed(now, arena);
         self.publish_entities(now, arena);
         self.publish_shots(now, arena);

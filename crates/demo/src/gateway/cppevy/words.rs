@@ -173,16 +173,17 @@ impl ScoreLine {
     }
 }
 
-pub(super) fn encode_vector(vector: Vec2) -> Vec<u8> {
-    write(|w| write_vector(w, vector))
+pub(super) fn encode_vector(vector: Vec2) -> [u8; 8] {
+    let [x, y] = [vector.x, vector.y].map(encode_number);
+    [x[0], x[1], x[2], x[3], y[0], y[1], y[2], y[3]]
 }
 
 pub(super) fn decode_vector(bytes: &[u8]) -> Option<Vec2> {
     read(bytes, read_vector).filter(|vector| vector.is_finite())
 }
 
-pub(super) fn encode_number(number: f64) -> Vec<u8> {
-    write(|w| w.f32(narrow(number)))
+pub(super) const fn encode_number(number: f64) -> [u8; 4] {
+    narrow(number).to_le_bytes()
 }
 
 pub(super) fn decode_number(bytes: &[u8]) -> Option<f64> {
@@ -190,8 +191,11 @@ pub(super) fn decode_number(bytes: &[u8]) -> Option<f64> {
     number.is_finite().then(|| number.into())
 }
 
+/// No less than most of what is written.
+const LENGTH: usize = 32;
+
 fn write(fields: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
-    let mut out = Vec::new();
+    let mut out = Vec::with_capacity(LENGTH);
     fields(&mut Writer::new(&mut out, usize::MAX));
     out
 }

@@ -8,7 +8,7 @@ use tickwire_dialects::lwar::{
 };
 use tickwire_session::{Addr, Events, Instant, Session};
 
-use super::super::{ClientGateway, Ending, Notice, Status};
+use super::super::{ArenaClient, ClientGateway, Ending, Notice, Status};
 use super::{kind_from_lwar, seen_number, selection, whole};
 use crate::{Heading, Intent, Kind, Loadout, OwnerId, Score, Seen, SeenId, Vec2, View};
 
@@ -112,6 +112,20 @@ impl ClientGateway for Gateway {
         }
     }
 
+    fn update_age(&self, now: Instant) -> Option<Duration> {
+        self.client.update_age(now)
+    }
+
+    fn chat(&mut self, _now: Instant, text: &str) -> Result<(), String> {
+        self.client.chat(text).map_err(|error| error.to_string())
+    }
+
+    fn disconnect(&mut self, now: Instant) {
+        self.client.disconnect(now);
+    }
+}
+
+impl ArenaClient for Gateway {
     fn view(&mut self, now: Instant) -> View {
         let scores = self.client.players().map(|(id, player)| Score {
             owner: OwnerId(seen_number(id.0)),
@@ -131,10 +145,6 @@ impl ClientGateway for Gateway {
         };
         view.set_viewer(self.client.player().and_then(owner));
         view
-    }
-
-    fn update_age(&self, now: Instant) -> Option<Duration> {
-        self.client.update_age(now)
     }
 
     fn act(&mut self, intent: &Intent) {
@@ -158,14 +168,6 @@ impl ClientGateway for Gateway {
             y: whole(intent.aim.y),
         };
         self.client.steer(Controls { buttons, aim });
-    }
-
-    fn chat(&mut self, _now: Instant, text: &str) -> Result<(), String> {
-        self.client.chat(text).map_err(|error| error.to_string())
-    }
-
-    fn disconnect(&mut self, now: Instant) {
-        self.client.disconnect(now);
     }
 }
 

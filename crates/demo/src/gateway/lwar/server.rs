@@ -11,7 +11,7 @@ use tickwire_session::{Events, Instant, Session, TokenBucket};
 
 use super::super::{Notice, ServerGateway};
 use super::{kind_to_lwar, loadout, whole};
-use crate::{Arena, Entity, EntityId, Event, Intent, Kind, PilotId, Vec2};
+use crate::{Arena, Entity, EntityId, Event, Intent, Kind, PilotId, Vec2, Worlds};
 
 /// Shots announced at once, and how soon one more may be.
 ///
@@ -161,7 +161,8 @@ impl ServerGateway for Gateway {
         &self.server
     }
 
-    fn collect(&mut self, now: Instant, arena: &mut Arena, notices: &mut Vec<Notice>) {
+    fn collect(&mut self, now: Instant, worlds: &mut Worlds, notices: &mut Vec<Notice>) {
+        let arena = &mut worlds.arena;
         while let Some(event) = self.server.poll_event() {
             self.apply(now, event, arena, notices);
         }
@@ -170,7 +171,8 @@ impl ServerGateway for Gateway {
         }
     }
 
-    fn publish(&mut self, now: Instant, arena: &Arena) {
+    fn publish(&mut self, now: Instant, worlds: &Worlds) {
+        let arena = &worlds.arena;
         // Collisions name what this step may have removed, so they come before the removals.
         self.publish_collisions(arena);
         let tick = arena.tick().0;

@@ -1,0 +1,267 @@
+//! The client's half: what an OpenDrakan client shows of its timeline, as a view.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tickwire_dialects::opendrakan::message::ActionState;
+use tickwire_dialects::opendrakan::{
+    self, Classes, Client, ClientConfig, ClientEvent, EndReason, LoadedLevel, ObjectId, Phase,
+    Shown, Value,
+};
+use tickwire_session::{Addr, Events, Instant, Session, TokenBucket};
+
+use super::super::{ArenaClient, ClientGateway, Ending, Notice, Status};
+use super::words::{Kill, PilotNumber, ScoreLine};
+use super::{
+    AIM, BUTTONS, CLASS, DATABASES, ENTER, GONE, HEALTH, KILLED, OWNER, SCORE, YOU, buttons,
+    choice_codes, kind_of, narrow, registry,
+};
+use crate::{Heading, Intent, Loadout, OwnerId, Score, Seen, SeenId, Vec2, View};
+
+/// Presses and releases at once, and how soon one more. With the aim this stays below the 200 a second
+/// above which a server drops actions: a release that is dropped would leave a button held.
+const PRESSES_AT_ONCE: u32 = 64;
+const PRESS_REFILL: Duration = Duration::from_millis(8);
+
+/// Between two aims.
+const AIM_PERIOD: Duration = Duration::from_millis(50);
+
+pub(super) struct Gateway {
+    client: Client,
+    loadout: Loadout,
+    /// Whether the server said what to load: one that has no place does not.
+    was_let_in: bool,
+    own: Option<PilotNumber>,
+    scores: BTreeMap<PilotNumber, ScoreLine>,
+    wanted: Intent,
+    /// What the server was told.
+    told: Intent,
+    presses: TokenBucket,
+    next_aim: Instant,
+}
+
+impl Gateway {
+    pub(super) fn new(now: Instant, server: Addr, loadout: Loadout) -> Self {
+        Self {
+            client: Client::new(now, ClientConfig::new(server, registry())),
+            loadout,
+            was_let_in: false,
+            own: None,
+            scores: BTreeMap::new(),
+            wanted: Intent::default(),
+            told: Intent::default(),
+            presses: TokenBucket::new(now, PRESSES_AT_ONCE, PRESS_REFILL),
+            next_aim: now,
+        }
+    }
+
+    /// The arena is loaded as soon as it is asked for: it is all in this program.
+    fn load(&mut self, notices: &mut Vec<Notice>) {
+        self.was_let_in = true;
+        let numbers = (0..).map(opendrakan::DatabaseId);
+        let level = LoadedLevel {
+            databases: DATABASES.map(Into::into).into_iter().zip(numbers).collect(),
+            classes: Classes::Uniform(CLASS),
+        };
+        if let Err(why) = self.client.loaded(level) {
+            notices.push(Notice::Answered {
+                text: format!("this is not the arena: {why}"),
+            });
+            self.client.disconnect();
+        }
+    }
+
+    /// Chooses the weapons that are not the usual ones, and brings the ship.
+    fn enter(&mut self, now: Instant) {
+        let usual = choice_codes(Loadout::STANDARD);
+        let chosen = choice_codes(self.loadout).zip(usual);
+        let choices = chosen
+            .filter(|(chosen, usual)| chosen != usual)
+            .map(|(chosen, _)| chosen);
+        for code in choices.chain([ENTER]) {
+            // Five short messages on an open stream are taken.
+            self.client.act(now, code, ActionState::Begin).ok();
+        }
+    }
+
+    fn hear(&mut self, channel: u32, body: &[u8], notices: &mut Vec<Notice>) {
+        match channel {
+            YOU => self.own = PilotNumber::decode(body).or(self.own),
+            SCORE => {
+                if let Some(line) = ScoreLine::decode(body) {
+                    self.scores.insert(line.pilot, line);
+                }
+            }
+            GONE => {
+                if let Some(line) =
+                    PilotNumber::decode(body).and_then(|pilot| self.scores.remove(&pilot))
+                {
+                    notices.push(Notice::Left {
+                        name: line.name,
+                        why: "left".into(),
+                    });
+                }
+            }
+            KILLED => {
+                if let Some(Kill { victim, by }) = Kill::decode(body) {
+                    notices.push(Notice::Killed {
+                        victim: self.name_of(victim),
+                        by: by.somebody().map(|by| self.name_of(by)),
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn name_of(&self, pilot: PilotNumber) -> String {
+        let line = self.scores.get(&pilot);
+        line.map_or_else(|| format!("pilot {}", pilot.0), |line| line.name.clone())
+    }
+
+    /// Tells the server what is wanted otherwise than it was told.
+    fn send_controls(&mut self, now: Instant) {
+        if self.client.phase() != Phase::Playing {
+            return;
+        }
+        let wanted = buttons(&mut self.wanted).into_iter();
+        let told = buttons(&mut self.told).into_iter();
+        for (code, (wanted, told)) in (BUTTONS..).zip(wanted.zip(told)) {
+            if wanted == told {
+                continue;
+            }
+            let state = if *wanted {
+                ActionState::Begin
+            } else {
+                ActionState::End
+            };
+            // What is not sent now differs the next time too.
+            if self.presses.take(now).is_none() || self.client.act(now, code, state).is_err() {
+                return;
+            }
+            *told = *wanted;
+        }
+        let aim = self.wanted.aim;
+        if aim != self.told.aim && now >= self.next_aim {
+            let place = opendrakan::Vec2 {
+                x: narrow(aim.x),
+                y: narrow(aim.y),
+            };
+            if self.client.steer(now, AIM, place).is_ok() {
+                self.told.aim = aim;
+                self.next_aim = now + AIM_PERIOD;
+            }
+        }
+    }
+}
+
+impl ClientGateway for Gateway {
+    fn session(&mut self) -> &mut dyn Session {
+        &mut self.client
+    }
+
+    fn figures(&self) -> &dyn Session {
+        &self.client
+    }
+
+    fn collect(&mut self, now: Instant, notices: &mut Vec<Notice>) {
+        while let Some(event) = self.client.poll_event() {
+            match event {
+                ClientEvent::Load { .. } => self.load(notices),
+                ClientEvent::Started => self.enter(now),
+                ClientEvent::GlobalMessage { channel, body, .. } => {
+                    self.hear(channel, &body, notices);
+                }
+                _ => {}
+            }
+        }
+        self.send_controls(now);
+    }
+
+    fn status(&self) -> Status {
+        match self.client.phase() {
+            Phase::Connecting | Phase::Handshaking | Phase::Loading | Phase::Waiting => {
+                Status::Connecting
+            }
+            Phase::Playing => Status::Playing,
+            Phase::Ended(why) => Status::Ended(match why {
+                EndReason::Unreachable => Ending::Unreachable,
+                EndReason::TimedOut => Ending::TimedOut,
+                EndReason::Disconnected => Ending::Left,
+                EndReason::ServerClosed if !self.was_let_in => Ending::Full,
+                _ => Ending::Removed,
+            }),
+        }
+    }
+
+    fn update_age(&self, now: Instant) -> Option<Duration> {
+        self.client.update_age(now)
+    }
+
+    fn chat(&mut self, _now: Instant, _text: &str) -> Result<(), String> {
+        Err("this protocol has no words for players".into())
+    }
+
+    fn disconnect(&mut self, _now: Instant) {
+        self.client.disconnect();
+    }
+}
+
+impl ArenaClient for Gateway {
+    fn view(&mut self, now: Instant) -> View {
+        let Some(shown) = self.client.sample(now) else {
+            return View::default();
+        };
+        let objects = shown.objects();
+        let mut view = View {
+            time: shown.time(),
+            seen: objects.filter_map(|(id, shown)| seen(id, &shown)).collect(),
+            scores: self.scores.values().map(score).collect(),
+            own_ship: None,
+        };
+        view.set_viewer(self.own.map(owner));
+        view
+    }
+
+    fn act(&mut self, intent: &Intent) {
+        self.wanted = *intent;
+    }
+}
+
+/// An object, unless it is hidden, or a prototype.
+fn seen(id: ObjectId, shown: &Shown<'_>) -> Option<Seen> {
+    let Shown { pose, object } = shown;
+    let kind = kind_of(object.prototype?).filter(|_| object.visible)?;
+    let turn = libm::atan2(pose.rotation.z.into(), pose.rotation.w.into());
+    let belongs_to = match object.extra.get(OWNER) {
+        Some(Value::U32(number)) => PilotNumber(*number).somebody(),
+        _ => None,
+    };
+    Some(Seen {
+        id: SeenId(id.0),
+        kind,
+        position: Vec2::new(pose.translation.x.into(), pose.translation.y.into()),
+        heading: Heading::from_radians(2.0 * turn),
+        health: match object.extra.get(HEALTH) {
+            Some(Value::U8(percent)) => *percent,
+            _ => 100,
+        },
+        owner: belongs_to.map(owner),
+        own: false,
+        reach: pose.scale.x.into(),
+    })
+}
+
+fn score(line: &ScoreLine) -> Score {
+    Score {
+        owner: owner(line.pilot),
+        name: line.name.clone(),
+        kills: line.kills,
+        deaths: line.deaths,
+        ping: None,
+    }
+}
+
+const fn owner(pilot: PilotNumber) -> OwnerId {
+    OwnerId(pilot.0)
+}

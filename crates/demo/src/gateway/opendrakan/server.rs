@@ -1,0 +1,590 @@
+//! The server's half: OpenDrakan clients fly the arena's ships.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tickwire_dialects::opendrakan::message::{ActionState, Lifecycle};
+use tickwire_dialects::opendrakan::{
+    Animation, AssetRef, ClientId, Level, LevelObject, ObjectId, Quat, Server, ServerConfig,
+    ServerEvent, State, To, Value, Vec3,
+};
+use tickwire_session::{Events, Instant, Session, TokenBucket};
+
+use super::super::{Notice, ServerGateway};
+use super::words::{Kill, PilotNumber, ScoreLine};
+use super::{
+    AIM, ARMED, CLASS, DATABASES, ENTER, EXPLOSION, GONE, HEALTH, KILLED, LEVEL, OWNER, PROTOTYPES,
+    SCORE, SHIPS, SOUNDS, YOU, button, buttons, choice, narrow, registry, shot_asset,
+};
+use crate::entity::Role;
+use crate::{
+    Arena, Entity, EntityId, Event, Heading, Intent, Kind, Loadout, OwnerId, PilotId, Vec2, Worlds,
+    limits,
+};
+
+/// Bullets that are objects at a time. Each costs every client 600 bytes a second; more of them hit,
+/// but are not shown.
+const BULLETS_SHOWN: usize = 128;
+/// The same for all other shots.
+const OTHER_SHOTS_SHOWN: usize = 512;
+
+/// Shots that are seen and heard to be fired at once, and how soon one more may be. Each costs every
+/// client 46 bytes of stream.
+const REPORTS_AT_ONCE: u32 = 40;
+const REPORT_REFILL: Duration = Duration::from_millis(10);
+
+/// Between two looks at the scores: only changes are told.
+const SCORE_STEPS: u64 = 6;
+
+pub(super) struct Gateway {
+    server: Server,
+    clients: BTreeMap<ClientId, Player>,
+    /// The objects of ships, from a pilot's first one to its leaving.
+    ships: BTreeMap<PilotId, ShipObject>,
+    /// The objects of everything else.
+    things: BTreeMap<EntityId, Thing>,
+    bullets: usize,
+    other_shots: usize,
+    reports: TokenBucket,
+    scores: BTreeMap<PilotId, ScoreLine>,
+}
+
+/// A client in the arena.
+struct Player {
+    pilot: PilotId,
+    loadout: Loadout,
+    /// Whether it did something, so that it is known to listen and has a ship.
+    entered: bool,
+    held: Intent,
+    /// Buttons that were pressed since the last step, even if they were released again.
+    pressed: Intent,
+}
+
+struct ShipObject {
+    id: ObjectId,
+    /// The ship of this life.
+    entity: Option<EntityId>,
+}
+
+struct Thing {
+    /// A shot too many has no object.
+    id: Option<ObjectId>,
+    kind: Kind,
+}
+
+impl Gateway {
+    pub(super) fn new(now: Instant, secret: [u8; 32]) -> Self {
+        let config = ServerConfig {
+            level: level(),
+            registry: registry(),
+            clients: limits::PILOTS.into(),
+            ..ServerConfig::default()
+        };
+        let server = Server::new(config, secret);
+        Self {
+            server: server.unwrap_or_else(|why| unreachable!("the arena's level is bad: {why}")),
+            clients: BTreeMap::new(),
+            ships: BTreeMap::new(),
+            things: BTreeMap::new(),
+            bullets: 0,
+            other_shots: 0,
+            reports: TokenBucket::new(now, REPORTS_AT_ONCE, REPORT_REFILL),
+            scores: BTreeMap::new(),
+        }
+    }
+
+    fn apply(&mut self, event: ServerEvent, arena: &mut Arena, notices: &mut Vec<Notice>) {
+        match event {
+            ServerEvent::Joined { client, .. } => {
+                // The protocol has no place for a name.
+                let name = format!("drakan-{}", client.0);
+                match arena.join(&name) {
+                    Ok(pilot) => {
+                        self.clients.insert(client, Player::new(pilot));
+                        notices.push(Notice::Joined { name });
+                    }
+                    Err(_) => self.server.kick(client),
+                }
+            }
+            ServerEvent::Acted {
+                client,
+                code,
+                state,
+                ..
+            } => self.act(client, code, state, arena),
+            ServerEvent::Steered {
+                client, code, x, y, ..
+            } if code == AIM => {
+                if let Some(player) = self.clients.get_mut(&client) {
+                    player.held.aim = Vec2::new(x.into(), y.into());
+                    self.enter(client, arena);
+                }
+            }
+            ServerEvent::Left { client, why } => {
+                if let Some(player) = self.clients.remove(&client) {
+                    let pilot = arena.pilot(player.pilot);
+                    notices.push(Notice::Left {
+                        name: pilot.map_or_else(String::new, |pilot| pilot.name().to_owned()),
+                        why: why.to_string(),
+                    });
+                    arena.leave(player.pilot);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn act(&mut self, client: ClientId, code: u32, state: ActionState, arena: &mut Arena) {
+        let Some(player) = self.clients.get_mut(&client) else {
+            return;
+        };
+        if let Some(place) = button(code) {
+            let down = state != ActionState::End;
+            *buttons(&mut player.held)[place] = down;
+            *buttons(&mut player.pressed)[place] |= down;
+            self.enter(client, arena);
+        } else if let Some((slot, weapon)) = choice(code)
+            && state == ActionState::Begin
+        {
+            player.loadout.0[slot] = weapon;
+            // Whoever has no ship yet may choose again.
+            if player.entered {
+                arena.select(player.pilot, player.loadout);
+            }
+        } else if code == ENTER {
+            self.enter(client, arena);
+        }
+    }
+
+    /// Brings a client's ship, and tells it who is who, when it does something for the first time.
+    fn enter(&mut self, client: ClientId, arena: &mut Arena) {
+        let Some(player) = self.clients.get_mut(&client) else {
+            return;
+        };
+        if core::mem::replace(&mut player.entered, true) {
+            return;
+        }
+        arena.select(player.pilot, player.loadout);
+        let you = number(player.pilot).encode();
+        self.tell(To::One(client), YOU, &you);
+        let lines: Vec<_> = self.scores.values().map(ScoreLine::encode).collect();
+        for line in lines {
+            self.tell(To::One(client), SCORE, &line);
+        }
+    }
+
+    fn tell(&mut self, to: To, channel: u32, body: &[u8]) {
+        let told = self.server.send_global(to, channel, body);
+        debug_assert!(told.is_ok(), "names and numbers are short");
+    }
+
+    fn publish_ships(&mut self, arena: &Arena) {
+        for (pilot, of) in arena.pilots() {
+            let ship = of.ship().and_then(|id| Some((id, arena.entity(id)?)));
+            match (ship, self.ships.get_mut(&pilot)) {
+                (Some((id, entity)), Some(object)) => {
+                    // The next life begins somewhere else, and nothing lies in between.
+                    let is_new = object.entity.replace(id) != Some(id);
+                    let object = object.id;
+                    self.set_states(object, entity, is_new);
+                }
+                (Some((id, entity)), None) => {
+                    if let Some(object) = self.create(entity) {
+                        let entity = Some(id);
+                        self.ships.insert(pilot, ShipObject { id: object, entity });
+                    }
+                }
+                (None, Some(object)) => {
+                    if object.entity.take().is_some() {
+                        let object = object.id;
+                        self.hide(object);
+                    }
+                }
+                (None, None) => {}
+            }
+        }
+        let server = &mut self.server;
+        self.ships.retain(|pilot, object| {
+            let stays = arena.pilot(*pilot).is_some();
+            if !stays {
+                destroy(server, object.id);
+            }
+            stays
+        });
+    }
+
+    /// A ship is lost; its pilot's next will be the same object.
+    fn hide(&mut self, ship: ObjectId) {
+        for state in [
+            State::Visibility(false),
+            State::Running(false),
+            State::Extra(HEALTH, Value::U8(0)),
+            State::Extra(ARMED, Value::Bool(false)),
+        ] {
+            self.set(ship, state);
+        }
+    }
+
+    fn publish_things(&mut self, arena: &Arena) {
+        let Self {
+            server,
+            things,
+            bullets,
+            other_shots,
+            ..
+        } = self;
+        // What went makes room for what came.
+        things.retain(|id, thing| {
+            let stays = arena.entity(*id).is_some();
+            if let (false, Some(object)) = (stays, thing.id) {
+                destroy(server, object);
+                match thing.kind {
+                    Kind::Bullet => *bullets -= 1,
+                    Kind::Rocket | Kind::Ray | Kind::Shockwave => *other_shots -= 1,
+                    Kind::Ship | Kind::Planet | Kind::Sun => {}
+                }
+            }
+            stays
+        });
+        for (id, entity) in arena.entities() {
+            let kind = entity.kind();
+            match self.things.get(&id) {
+                _ if kind == Kind::Ship => {}
+                Some(&Thing { id: None, .. }) => {}
+                Some(&Thing { id: Some(id), .. }) => self.set_states(id, entity, false),
+                None => {
+                    let thing = Thing {
+                        id: self.announce(entity),
+                        kind,
+                    };
+                    self.things.insert(id, thing);
+                }
+            }
+        }
+    }
+
+    /// Makes an object for an entity, unless it is one shot too many.
+    fn announce(&mut self, entity: &Entity) -> Option<ObjectId> {
+        let is_room = match entity.kind() {
+            Kind::Bullet => self.bullets < BULLETS_SHOWN,
+            Kind::Rocket | Kind::Ray | Kind::Shockwave => self.other_shots < OTHER_SHOTS_SHOWN,
+            Kind::Ship | Kind::Planet | Kind::Sun => true,
+        };
+        let object = is_room.then(|| self.create(entity)).flatten()?;
+        match entity.kind() {
+            Kind::Bullet => self.bullets += 1,
+            Kind::Rocket | Kind::Ray | Kind::Shockwave => self.other_shots += 1,
+            Kind::Ship | Kind::Planet | Kind::Sun => {}
+        }
+        Some(object)
+    }
+
+    fn create(&mut self, entity: &Entity) -> Option<ObjectId> {
+        let kind = entity.kind();
+        let (_, prototype) = PROTOTYPES.iter().find(|(of, _)| *of == kind)?;
+        // Numbers last for half a year of heavy fire.
+        let object = self.server.create(*prototype).ok()?;
+        self.server.set_lifecycle(object, Lifecycle::Running).ok()?;
+        self.set_states(object, entity, true);
+        Some(object)
+    }
+
+    /// Makes an object what the entity is. What stays the same is no change.
+    fn set_states(&mut self, object: ObjectId, entity: &Entity, is_new: bool) {
+        let reach = narrow(entity.reach());
+        let translation = State::Translation(Vec3 {
+            x: narrow(entity.position.x),
+            y: narrow(entity.position.y),
+            z: 0.0,
+        });
+        let rotation = State::Rotation(yaw(entity.heading));
+        let scale = State::Scale(match entity.kind() {
+            Kind::Ray => Vec3 {
+                x: reach,
+                ..Vec3::ONE
+            },
+            _ => Vec3 {
+                x: reach,
+                y: reach,
+                z: reach,
+            },
+        });
+        for pose in [translation, rotation, scale] {
+            if is_new {
+                let set = self.server.jump(object, pose);
+                debug_assert!(set.is_ok(), "{set:?}");
+            } else {
+                self.set(object, pose);
+            }
+        }
+        let owner = entity.owner.map_or(PilotNumber::NOBODY, number);
+        let health = Value::U8(entity.health_percent());
+        for state in [
+            State::Visibility(true),
+            State::Running(true),
+            State::Extra(HEALTH, health),
+            State::Extra(OWNER, Value::U32(owner.0)),
+            State::Extra(ARMED, Value::Bool(is_armed(entity))),
+        ] {
+            self.set(object, state);
+        }
+    }
+
+    fn set(&mut self, object: ObjectId, state: State) {
+        let set = self.server.set(object, state);
+        debug_assert!(set.is_ok(), "{set:?}");
+    }
+
+    fn publish_events(&mut self, now: Instant, arena: &Arena) {
+        for event in arena.events() {
+            match *event {
+                Event::Added { entity } => {
+                    if let Some(shot) = arena.entity(entity) {
+                        self.report(now, shot);
+                    }
+                }
+                Event::Killed { victim, by, .. } => {
+                    let kill = Kill {
+                        victim: number(victim),
+                        by: by.map_or(PilotNumber::NOBODY, number),
+                    };
+                    self.tell(To::All, KILLED, &kill.encode());
+                    let played = self.server.play_sound(EXPLOSION);
+                    debug_assert!(played.is_ok(), "{played:?}");
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Lets a shot be seen on its ship, and heard.
+    fn report(&mut self, now: Instant, shot: &Entity) {
+        let ship = shot.owner.and_then(|pilot| self.ships.get(&pilot));
+        let (Some(asset), Some(ship)) = (shot_asset(shot.kind()), ship) else {
+            return;
+        };
+        if self.reports.take(now).is_none() {
+            return;
+        }
+        let from = |database| AssetRef { database, asset };
+        let animated = self.server.animate(Animation {
+            object: ship.id,
+            animation: from(SHIPS),
+            channel: 0,
+            speed: 1.0,
+        });
+        let played = self.server.play_sound(from(SOUNDS));
+        debug_assert!(animated.is_ok() && played.is_ok(), "both are in the table");
+    }
+
+    fn publish_scores(&mut self, arena: &Arena) {
+        let mut news = Vec::new();
+        for (id, pilot) in arena.pilots() {
+            let line = ScoreLine {
+                pilot: number(id),
+                kills: pilot.kills(),
+                deaths: pilot.deaths(),
+                name: pilot.name().to_owned(),
+            };
+            if self.scores.get(&id) != Some(&line) {
+                news.push((SCORE, line.encode()));
+                self.scores.insert(id, line);
+            }
+        }
+        self.scores.retain(|id, line| {
+            let stays = arena.pilot(*id).is_some();
+            if !stays {
+                news.push((GONE, line.pilot.encode()));
+            }
+            stays
+        });
+        for (channel, body) in news {
+            self.tell(To::All, channel, &body);
+        }
+    }
+}
+
+impl Player {
+    fn new(pilot: PilotId) -> Self {
+        Self {
+            pilot,
+            loadout: Loadout::STANDARD,
+            entered: false,
+            held: Intent::default(),
+            pressed: Intent::default(),
+        }
+    }
+
+    /// What it holds, and what it pressed since the last call.
+    fn take_intent(&mut self) -> Intent {
+        let mut intent = self.held;
+        let mut pressed = core::mem::take(&mut self.pressed);
+        for (held, pressed) in buttons(&mut intent).into_iter().zip(buttons(&mut pressed)) {
+            *held |= *pressed;
+        }
+        intent
+    }
+}
+
+impl ServerGateway for Gateway {
+    fn session(&mut self) -> &mut dyn Session {
+        &mut self.server
+    }
+
+    fn figures(&self) -> &dyn Session {
+        &self.server
+    }
+
+    fn collect(&mut self, _now: Instant, worlds: &mut Worlds, notices: &mut Vec<Notice>) {
+        let arena = &mut worlds.arena;
+        while let Some(event) = self.server.poll_event() {
+            self.apply(event, arena, notices);
+        }
+        for player in self.clients.values_mut() {
+            arena.set_intent(player.pilot, player.take_intent());
+        }
+    }
+
+    fn publish(&mut self, now: Instant, worlds: &Worlds) {
+        let arena = &worlds.arena;
+        self.publish_ships(arena);
+        self.publish_things(arena);
+        self.publish_events(now, arena);
+        if arena.tick().0.is_multiple_of(SCORE_STEPS) {
+            self.publish_scores(arena);
+        }
+        self.server.commit(now);
+    }
+
+    fn shut_down(&mut self, _now: Instant) {
+        self.server.shut_down();
+    }
+
+    fn is_finished(&self) -> bool {
+        self.server.is_finished()
+    }
+}
+
+/// The arena as it is loaded: nothing but hidden prototypes.
+fn level() -> Level {
+    let objects = PROTOTYPES.iter().map(|&(_, id)| LevelObject {
+        id,
+        class: CLASS,
+        lifecycle: Lifecycle::Loaded,
+        states: vec![State::Visibility(false)],
+    });
+    Level {
+        path: LEVEL.into(),
+        databases: DATABASES.map(Into::into).into(),
+        objects: objects.collect(),
+    }
+}
+
+fn destroy(server: &mut Server, object: ObjectId) {
+    let destroyed = server.set_lifecycle(object, Lifecycle::Destroyed);
+    debug_assert!(destroyed.is_ok(), "{destroyed:?}");
+}
+
+/// The number of a pilot, which is never that of nobody.
+fn number(pilot: PilotId) -> PilotNumber {
+    PilotNumber(OwnerId::from(pilot).0 + 1)
+}
+
+/// A turn around the axis that stands on the plane.
+fn yaw(heading: Heading) -> Quat {
+    let half = heading.radians() / 2.0;
+    Quat {
+        x: 0.0,
+        y: 0.0,
+        z: narrow(libm::sin(half)),
+        w: narrow(libm::cos(half)),
+    }
+}
+
+/// Whether it can hurt on purpose: it was fired, or it is a ship with a weapon.
+fn is_armed(entity: &Entity) -> bool {
+    match &entity.role {
+        Role::Ship(ship) => ship.mounts.iter().any(Option::is_some),
+        _ => entity.is_shot(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLIENT: ClientId = ClientId(3);
+
+    /// A gateway whose client 3 has joined and done nothing.
+    fn joined() -> (Gateway, Arena) {
+        let mut gateway = Gateway::new(Instant::ZERO, [0; 32]);
+        let mut arena = Arena::new(1);
+        let joined = ServerEvent::Joined {
+            client: CLIENT,
+            addr: tickwire_sim::addr::loopback(1),
+        };
+        gateway.apply(joined, &mut arena, &mut Vec::new());
+        (gateway, arena)
+    }
+
+    fn ship(gateway: &Gateway, arena: &mut Arena) -> Option<EntityId> {
+        arena.step();
+        arena.pilot(gateway.clients[&CLIENT].pilot)?.ship()
+    }
+
+    #[test]
+    fn the_first_action_brings_a_ship_with_what_was_chosen_before() {
+        let (mut gateway, mut arena) = joined();
+        let (pilots, name) = (arena.pilots().count(), "drakan-3");
+        assert_eq!((pilots, arena.pilots().next().unwrap().1.name()), (1, name));
+        assert_eq!(ship(&gateway, &mut arena), None);
+        let no_gun = crate::gateway::opendrakan::CHOICES;
+        gateway.act(CLIENT, no_gun, ActionState::Begin, &mut arena);
+        assert_eq!(ship(&gateway, &mut arena), None);
+        gateway.act(CLIENT, u32::MAX, ActionState::Begin, &mut arena);
+        assert_eq!(ship(&gateway, &mut arena), None);
+        gateway.act(CLIENT, ENTER, ActionState::Begin, &mut arena);
+        assert!(ship(&gateway, &mut arena).is_some());
+        let pilot = arena.pilot(gateway.clients[&CLIENT].pilot).unwrap();
+        let [first, others @ ..] = pilot.loadout().unwrap().0;
+        assert_eq!((first, &others[..]), (None, &Loadout::STANDARD.0[1..]));
+    }
+
+    #[test]
+    fn what_begins_and_ends_between_two_steps_counts_for_one() {
+        let (mut gateway, mut arena) = joined();
+        gateway.act(CLIENT, 1, ActionState::Begin, &mut arena);
+        gateway.act(CLIENT, 7, ActionState::Begin, &mut arena);
+        gateway.act(CLIENT, 7, ActionState::End, &mut arena);
+        let player = gateway.clients.get_mut(&CLIENT).unwrap();
+        let (first, second) = (player.take_intent(), player.take_intent());
+        assert_eq!((first.forward, first.fire[0]), (true, true));
+        assert_eq!((second.forward, second.fire[0]), (true, false));
+    }
+
+    #[test]
+    fn a_lost_ship_is_hidden_and_its_successor_is_the_same_object() {
+        let (mut gateway, mut arena) = joined();
+        gateway.act(CLIENT, ENTER, ActionState::Begin, &mut arena);
+        arena.step();
+        gateway.publish_ships(&arena);
+        let pilot = gateway.clients[&CLIENT].pilot;
+        let object = gateway.ships[&pilot].id;
+        gateway.server.commit(Instant::ZERO);
+        assert!(gateway.server.object(object).unwrap().visible);
+        gateway.hide(object);
+        gateway.server.commit(Instant::ZERO);
+        let hidden = gateway.server.object(object).unwrap();
+        assert!(!hidden.visible && !hidden.running);
+        gateway.ships.get_mut(&pilot).unwrap().entity = None;
+        arena.step();
+        gateway.publish_ships(&arena);
+        gateway.server.commit(Instant::ZERO);
+        let again = gateway.server.object(object).unwrap();
+        assert!(again.visible && again.running);
+
+        arena.leave(pilot);
+        gateway.publish_ships(&arena);
+        assert_eq!(gateway.server.object(object), None);
+    }
+}

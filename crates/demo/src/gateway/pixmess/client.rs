@@ -1,0 +1,264 @@
+//! The client's half: a pixmess client's chunks and entities as a walker sees them.
+//!
+//! It holds the chunks around the player and the train's while it is near, and lets the others go.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tickwire_dialects::pixmess;
+use tickwire_dialects::pixmess::{
+    ChunkId, ChunkXy, Client, ClientConfig, ClientEvent, EndReason, Phase, SetId, Version,
+};
+use tickwire_session::{Addr, Events, Instant, Session};
+
+use super::super::{ClientGateway, Ending, Notice, Resident, Status, TileClient};
+use super::{block, block_id_to_wire, block_to_wire, cell, direction_to_wire, look, look_to_wire};
+use crate::tiles::{self, Block, BlockId, Cell, Direction, Look, Sublayer, Tile};
+
+/// Chunks that are held on each side of the player's own: the view reaches 64 cells at least.
+const REACH: i32 = 1;
+
+/// Chunks further away than this are let go. One more than is asked for, so that walking to and fro
+/// over a border loads nothing twice.
+const KEPT: u32 = 2;
+
+/// How far away the train is worth looking at, in chunks.
+const TRAIN_REACH: u32 = 2;
+
+/// How long a request may take before it is repeated, and how soon one that was refused is.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+pub(super) struct Gateway {
+    client: Client,
+    /// Chunks that were asked for and have not come, and when that was.
+    asked: BTreeMap<ChunkId, Instant>,
+    was_in: bool,
+    bytes_heard: u64,
+    heard: Option<Instant>,
+}
+
+impl Gateway {
+    pub(super) fn new(now: Instant, server: Addr, name: &str, look: Look) -> Self {
+        let config = ClientConfig {
+            server,
+            name: name.into(),
+            look: look_to_wire(look),
+            version: Version::Two,
+        };
+        Self {
+            client: Client::new(now, config),
+            asked: BTreeMap::new(),
+            was_in: false,
+            bytes_heard: 0,
+            heard: None,
+        }
+    }
+
+    /// Asks for what should be seen, and lets go what is far away.
+    fn look_around(&mut self, now: Instant) {
+        let Some(at) = self.client.position() else {
+            return;
+        };
+        for chunk in self.wanted(at) {
+            let waits = |since: &Instant| now.since(*since) < PATIENCE;
+            if self.client.chunk(chunk).is_none()
+                && !self.asked.get(&chunk).is_some_and(waits)
+                && self.client.request(chunk).is_ok()
+            {
+                self.asked.insert(chunk, now);
+            }
+        }
+        let far: Vec<ChunkId> = self
+            .client
+            .chunks()
+            .map(|(chunk, _)| chunk)
+            .filter(|chunk| self.distance(*chunk, at) > Some(KEPT))
+            .collect();
+        for chunk in far {
+            // It is asked for again in the next turn if this one has no room for it.
+            if self.client.release(chunk).is_err() {
+                return;
+            }
+        }
+        self.asked.retain(|_, since| now.since(*since) < PATIENCE);
+    }
+
+    /// The chunks around a cell, the nearest first, and the sets that are near.
+    fn wanted(&self, at: pixmess::Cell) -> Vec<ChunkId> {
+        let home = at.chunk();
+        let sides = || -REACH..=REACH;
+        let around = sides().flat_map(|y| sides().map(move |x| (x, y)));
+        let mut wanted: Vec<ChunkId> = around
+            .map(|(x, y)| ChunkXy {
+                x: home.x.saturating_add(x),
+                y: home.y.saturating_add(y),
+            })
+            .filter(|chunk| chunk.exists())
+            .map(ChunkId::root)
+            .collect();
+        wanted.sort_by_key(|chunk| chunk.at.distance(home));
+        let sets = self.client.sets().map(|(set, _)| ChunkId {
+            set,
+            at: ChunkXy::default(),
+        });
+        wanted.extend(sets.filter(|chunk| self.distance(*chunk, at) <= Some(TRAIN_REACH)));
+        wanted
+    }
+
+    /// How many chunks lie between a chunk and a cell of the root; `None` if its set is gone.
+    fn distance(&self, chunk: ChunkId, from: pixmess::Cell) -> Option<u32> {
+        if chunk.set == SetId::ROOT {
+            return Some(chunk.at.distance(from.chunk()));
+        }
+        let mut sets = self.client.sets();
+        let (_, corner) = sets.find(|(set, _)| *set == chunk.set)?;
+        Some(corner.chunk().distance(from.chunk()))
+    }
+
+    fn root_tile(&self, at: Cell) -> Option<Tile> {
+        self.tile_of(tiles::SetId::ROOT, at)
+    }
+
+    fn tile_of(&self, set: tiles::SetId, cell: Cell) -> Option<Tile> {
+        let seen = |sublayer| {
+            let id = BlockId {
+                set,
+                cell,
+                sublayer,
+            };
+            self.client.block(block_id_to_wire(id)).map(block)
+        };
+        Some(Tile {
+            walkable: seen(Sublayer::Walkable)?,
+            solid: seen(Sublayer::Solid)?,
+        })
+    }
+
+    /// The set with a floor above a cell of the ground, and the cell of it that is there.
+    fn set_above(&self, ground: Cell) -> Option<(tiles::SetId, Cell, Tile)> {
+        self.client.sets().find_map(|(set, corner)| {
+            let local = Cell {
+                x: ground.x.checked_sub(corner.x)?,
+                y: ground.y.checked_sub(corner.y)?,
+            };
+            let set = tiles::SetId(set.0);
+            let tile = self.tile_of(set, local)?;
+            (!tile.walkable.is_empty()).then_some((set, local, tile))
+        })
+    }
+
+    fn note_traffic(&mut self, now: Instant) {
+        let mut bytes = 0;
+        self.client
+            .visit_peers(&mut |peer| bytes = peer.traffic.bytes_in);
+        if bytes != self.bytes_heard {
+            self.bytes_heard = bytes;
+            self.heard = Some(now);
+        }
+    }
+}
+
+impl ClientGateway for Gateway {
+    fn session(&mut self) -> &mut dyn Session {
+        &mut self.client
+    }
+
+    fn figures(&self) -> &dyn Session {
+        &self.client
+    }
+
+    fn collect(&mut self, now: Instant, notices: &mut Vec<Notice>) {
+        self.note_traffic(now);
+        while let Some(event) = self.client.poll_event() {
+            match event {
+                ClientEvent::LoggedIn(_) => self.was_in = true,
+                ClientEvent::ChunkLoaded(chunk) => {
+                    self.asked.remove(&chunk);
+                }
+                ClientEvent::Chatted(text) => notices.push(Notice::Answered { text }),
+                _ => {}
+            }
+        }
+        self.look_around(now);
+    }
+
+    fn status(&self) -> Status {
+        match self.client.phase() {
+            Phase::Dialling | Phase::LoggingIn => Status::Connecting,
+            Phase::Playing | Phase::Leaving => Status::Playing,
+            Phase::Ended(why) => Status::Ended(match why {
+                EndReason::Unreachable => Ending::Unreachable,
+                // Whatever the reason, there was no place for this one.
+                EndReason::Kicked(_) if !self.was_in => Ending::Full,
+                EndReason::TimedOut => Ending::TimedOut,
+                EndReason::Quit => Ending::Left,
+                _ => Ending::Removed,
+            }),
+        }
+    }
+
+    fn update_age(&self, now: Instant) -> Option<Duration> {
+        self.heard.map(|heard| now.since(heard))
+    }
+
+    fn chat(&mut self, _now: Instant, text: &str) -> Result<(), String> {
+        self.client.chat(text).map_err(|error| error.to_string())
+    }
+
+    fn disconnect(&mut self, now: Instant) {
+        self.client.quit(now, "bye");
+    }
+}
+
+impl TileClient for Gateway {
+    fn position(&self) -> Option<Cell> {
+        self.client.position().map(cell)
+    }
+
+    fn tile(&self, cell: Cell) -> Option<Tile> {
+        let above = self.set_above(cell).map(|(_, _, tile)| tile);
+        above.or_else(|| self.root_tile(cell))
+    }
+
+    fn block_at(&self, cell: Cell, sublayer: Sublayer) -> BlockId {
+        match self.set_above(cell) {
+            Some((set, cell, _)) => BlockId {
+                set,
+                cell,
+                sublayer,
+            },
+            None => BlockId::root(cell, sublayer),
+        }
+    }
+
+    fn others(&self) -> Vec<Resident<'_>> {
+        let own = self.client.player().map(pixmess::PlayerId::entity);
+        let others = self.client.entities().filter(|(id, _)| Some(*id) != own);
+        others
+            .map(|(_, entity)| Resident {
+                name: &entity.name,
+                look: look(entity.look),
+                position: cell(entity.at),
+            })
+            .collect()
+    }
+
+    fn walk(&mut self, now: Instant, direction: Direction) -> Result<(), String> {
+        self.client
+            .walk(now, direction_to_wire(direction))
+            .map_err(|error| error.to_string())
+    }
+
+    fn build(&mut self, at: BlockId, block: Block) -> Result<(), String> {
+        self.client
+            .edit(block_id_to_wire(at), block_to_wire(block))
+            .map_err(|error| error.to_string())
+    }
+
+    fn last_words(&self) -> Option<&str> {
+        match self.client.phase() {
+            Phase::Ended(EndReason::Kicked(why)) => Some(why),
+            _ => None,
+        }
+    }
+}

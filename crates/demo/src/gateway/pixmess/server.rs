@@ -1,0 +1,320 @@
+//! The server's half: pixmess players walk the tile world.
+//!
+//! The session asks, the world decides, and the session is answered before it asks again; so a client's
+//! wishes take effect in their order. Whatever else came of a wish, such as a block that was pushed, is
+//! told before the next one is looked at: a client never hears of two changes in the wrong order.
+
+use std::collections::BTreeMap;
+
+use tickwire_dialects::pixmess;
+use tickwire_dialects::pixmess::{PlayerId, Server, ServerConfig, ServerEvent};
+use tickwire_session::{Events, Instant, Session};
+
+use super::super::{Notice, ServerGateway};
+use super::layers::Layers;
+use super::{
+    block, block_id, block_id_to_wire, block_to_wire, cell_to_wire, chunk_id, direction,
+    direction_to_wire, look, look_to_wire,
+};
+use crate::tiles::{
+    BlockId, Cause, Cell, Direction, EntityId, Event, JoinRefusal, Motion, SetId, TileWorld, limits,
+};
+use crate::{Tick, Worlds};
+
+pub(super) struct Gateway {
+    server: Server,
+    players: BTreeMap<PlayerId, Player>,
+    /// Everybody in the world, and what they are here.
+    entities: BTreeMap<EntityId, pixmess::EntityId>,
+    /// The train's set; none before the world was first seen.
+    train: Option<pixmess::SetId>,
+    layers: Layers,
+    /// The step of which everything was told.
+    tick: Tick,
+    /// How much was told of what happened since.
+    told: usize,
+}
+
+/// Somebody whom the session has let in.
+struct Player {
+    name: String,
+    /// A spectator has none.
+    entity: Option<EntityId>,
+}
+
+/// What the session tells by itself when it is answered.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Answered {
+    Nothing,
+    Step(EntityId),
+    Edit(EntityId, BlockId),
+}
+
+impl Gateway {
+    pub(super) fn new() -> Self {
+        let config = ServerConfig {
+            players: limits::PLAYERS.into(),
+        };
+        Self {
+            server: Server::new(config),
+            players: BTreeMap::new(),
+            entities: BTreeMap::new(),
+            train: None,
+            layers: Layers::default(),
+            tick: Tick(0),
+            told: 0,
+        }
+    }
+
+    /// Shows the session what is in the world before anybody comes.
+    fn set_up(&mut self, tiles: &TileWorld) {
+        if self.train.is_some() {
+            return;
+        }
+        // The first set of an empty session always has a place, and the train's number.
+        self.train = self
+            .server
+            .create_set(cell_to_wire(tiles.train().origin()))
+            .ok();
+        debug_assert_eq!(
+            self.train.map(|set| SetId(set.0)),
+            Some(tiles.train().set())
+        );
+        for (id, _) in tiles.entities() {
+            self.show_entity(tiles, id);
+        }
+        self.tick = tiles.tick();
+        self.told = tiles.events_since_step().len();
+    }
+
+    fn show_entity(&mut self, tiles: &TileWorld, id: EntityId) {
+        let Some(entity) = tiles.entity(id) else {
+            return;
+        };
+        let at = cell_to_wire(entity.position());
+        // There are fewer in the world than the session can name.
+        if let Ok(shown) = self
+            .server
+            .create_entity(at, look_to_wire(entity.look()), entity.name())
+        {
+            self.entities.insert(id, shown);
+        }
+    }
+
+    fn apply(
+        &mut self,
+        now: Instant,
+        event: ServerEvent,
+        tiles: &mut TileWorld,
+        notices: &mut Vec<Notice>,
+    ) {
+        match event {
+            ServerEvent::LoginAsked {
+                player,
+                name,
+                look: wanted,
+            } => self.admit(now, tiles, player, (name, look(wanted)), notices),
+            ServerEvent::MoveAsked {
+                player,
+                direction: way,
+                ..
+            } => self.walk(now, tiles, player, direction(way)),
+            ServerEvent::EditAsked { player, id, block } => {
+                self.edit(now, tiles, player, block_id(id), block);
+            }
+            ServerEvent::BlockAsked { player, id } => {
+                let truth = tiles.block(block_id(id)).unwrap_or_default();
+                self.server.tell_block(now, player, block_to_wire(truth));
+            }
+            ServerEvent::ChunkAsked { player, chunk } => {
+                let id = chunk_id(chunk);
+                match tiles.chunk(id) {
+                    Some(chunk) => {
+                        let layer = self.layers.layer(id, chunk);
+                        self.server.provide_chunk(now, player, layer);
+                    }
+                    None => self.server.refuse_chunk(now, player),
+                }
+            }
+            ServerEvent::Chatted { player, text } => {
+                let name = self.players.get(&player).map(|player| player.name.clone());
+                notices.extend(name.map(|name| Notice::Said { name, text }));
+            }
+            ServerEvent::Left { player, why } => {
+                let Some(Player { name, entity }) = self.players.remove(&player) else {
+                    return;
+                };
+                if let Some(entity) = entity {
+                    // The session has taken it out already.
+                    self.entities.remove(&entity);
+                    tiles.leave(entity);
+                    let why = why.to_string();
+                    notices.push(Notice::Left { name, why });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn admit(
+        &mut self,
+        now: Instant,
+        tiles: &mut TileWorld,
+        player: PlayerId,
+        (name, look): (String, crate::tiles::Look),
+        notices: &mut Vec<Notice>,
+    ) {
+        if name.is_empty() {
+            // A spectator looks at the plaza, where everybody comes from.
+            self.server
+                .admit(now, player, cell_to_wire(Cell::default()));
+            let entity = None;
+            self.players.insert(player, Player { name, entity });
+            return;
+        }
+        match tiles.join(&name, look) {
+            Ok(entity) => {
+                self.entities.insert(entity, player.entity());
+                // Whatever had to be cleared for the newcomer is cleared when it comes.
+                self.tell_news(tiles, Answered::Nothing);
+                let at = tiles.entity(entity).map(crate::tiles::Entity::position);
+                self.server
+                    .admit(now, player, cell_to_wire(at.unwrap_or_default()));
+                notices.push(Notice::Joined { name: name.clone() });
+                let entity = Some(entity);
+                self.players.insert(player, Player { name, entity });
+            }
+            Err(why) => {
+                let text = match why {
+                    JoinRefusal::Crowded => "Server is full!",
+                    JoinRefusal::Busy => "Server is busy: try again in a moment!",
+                };
+                self.server.kick(now, player, text);
+            }
+        }
+    }
+
+    fn walk(&mut self, now: Instant, tiles: &mut TileWorld, player: PlayerId, way: Direction) {
+        let entity = self.entity_of(player);
+        match entity.map(|entity| tiles.walk(entity, way)) {
+            Some(Ok(_)) => {
+                // What was pushed first, so that nobody is seen to stand in it.
+                let step = entity.map_or(Answered::Nothing, Answered::Step);
+                self.tell_news(tiles, step);
+                self.server.allow_move(now, player);
+            }
+            Some(Err(_)) | None => self.server.refuse_move(now, player),
+        }
+    }
+
+    fn edit(
+        &mut self,
+        now: Instant,
+        tiles: &mut TileWorld,
+        player: PlayerId,
+        at: BlockId,
+        wanted: pixmess::Block,
+    ) {
+        let entity = self.entity_of(player);
+        let done = entity.is_some_and(|entity| tiles.set_block(entity, at, block(wanted)).is_ok());
+        let truth = block_to_wire(tiles.block(at).unwrap_or_default());
+        let Some(entity) = entity.filter(|_| done) else {
+            self.server.tell_block(now, player, truth);
+            return;
+        };
+        self.tell_news(tiles, Answered::Edit(entity, at));
+        self.server.allow_edit(now, player);
+        // Of nothing, the world keeps neither colour nor character.
+        if truth != wanted {
+            self.server.set_block(block_id_to_wire(at), truth);
+        }
+    }
+
+    fn entity_of(&self, player: PlayerId) -> Option<EntityId> {
+        self.players.get(&player)?.entity
+    }
+
+    /// Tells what has happened since the last call, but for what an answer will tell.
+    fn tell_news(&mut self, tiles: &TileWorld, answered: Answered) {
+        if tiles.tick() != self.tick {
+            // What was not told before the step stands at its beginning.
+            let first = core::mem::take(&mut self.told);
+            self.tick = tiles.tick();
+            for event in tiles.events().iter().skip(first) {
+                self.tell(tiles, event, answered);
+            }
+        }
+        for event in tiles.events_since_step().iter().skip(self.told) {
+            self.tell(tiles, event, answered);
+        }
+        self.told = tiles.events_since_step().len();
+    }
+
+    fn tell(&mut self, tiles: &TileWorld, event: &Event, answered: Answered) {
+        match *event {
+            Event::BlockChanged { at, block, cause } => {
+                let by_answer = |who| Answered::Edit(who, at) == answered;
+                if !matches!(cause, Cause::Built(who) if by_answer(who)) {
+                    self.server
+                        .set_block(block_id_to_wire(at), block_to_wire(block));
+                }
+            }
+            Event::EntityCreated { entity, .. } => {
+                if !self.entities.contains_key(&entity) {
+                    self.show_entity(tiles, entity);
+                }
+            }
+            Event::EntityMoved { entity, to, how } => match (how, self.entities.get(&entity)) {
+                (Motion::Walked(_), Some(_)) if answered == Answered::Step(entity) => {}
+                (Motion::Walked(way), Some(&shown)) => {
+                    self.server.move_entity(shown, direction_to_wire(way));
+                }
+                // Its own client did not ask for it, and has to be told.
+                (_, Some(&shown)) => self.server.place_entity(shown, cell_to_wire(to)),
+                (_, None) => {}
+            },
+            Event::EntityRemoved { entity, .. } => {
+                if let Some(shown) = self.entities.remove(&entity) {
+                    self.server.destroy_entity(shown);
+                }
+            }
+            Event::TrainMoved { to, .. } => {
+                if let Some(set) = self.train {
+                    self.server.move_set(set, cell_to_wire(to));
+                }
+            }
+        }
+    }
+}
+
+impl ServerGateway for Gateway {
+    fn session(&mut self) -> &mut dyn Session {
+        &mut self.server
+    }
+
+    fn figures(&self) -> &dyn Session {
+        &self.server
+    }
+
+    fn collect(&mut self, now: Instant, worlds: &mut Worlds, notices: &mut Vec<Notice>) {
+        let tiles = worlds.tiles_mut();
+        self.set_up(tiles);
+        while let Some(event) = self.server.poll_event() {
+            self.apply(now, event, tiles, notices);
+        }
+    }
+
+    fn publish(&mut self, _now: Instant, worlds: &Worlds) {
+        if let Some(tiles) = worlds.tiles() {
+            self.tell_news(tiles, Answered::Nothing);
+        }
+    }
+
+    fn shut_down(&mut self, now: Instant) {
+        self.server.shut_down(now);
+    }
+
+    fn is_finished(&self) -> bool {
+        self.server.is_finished()
+    }
+}

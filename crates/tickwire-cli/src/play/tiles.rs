@@ -1,0 +1,334 @@
+//! A person walks and builds in the tile world.
+//!
+//! As in the arena's game, the loop owns the socket and hands pictures to the terminal's thread. A
+//! picture holds what is in sight and no more, since the world has no end.
+
+mod keys;
+mod panels;
+
+use std::collections::VecDeque;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::layout::Rect;
+use tickwire_demo::STEP;
+use tickwire_demo::gateway::{Ending, Status, TileClient};
+use tickwire_demo::tiles::{Block, Cell, Direction, Look, Sublayer, Tile};
+use tickwire_session::Instant;
+
+use super::editor::{Edited, Editor};
+use super::netgraph::NetGraph;
+use super::{NOTICES_KEPT, Seat, Stage, minutes};
+use crate::screen::{self, FRAME, Input, Screen};
+use keys::{Command, command};
+
+/// What a person looks like: white.
+pub(super) const LOOK: Look = Look {
+    ch: b'@' as u16,
+    col: 15,
+};
+
+/// What one can build with.
+#[derive(Clone, Copy, Debug)]
+struct Ware {
+    name: &'static str,
+    block: Block,
+    sublayer: Sublayer,
+}
+
+const WARES: [Ware; 8] = [
+    wall("brick", Block::fixed(12, b'#')),
+    wall("timber", Block::fixed(6, b'H')),
+    wall("hedge", Block::fixed(10, b'%')),
+    wall("glass", Block::fixed(11, b'+')),
+    wall("lamp", Block::fixed(14, b'*')),
+    wall("crate, which can be pushed", Block::pushable(6, b'o')),
+    floor("pavement", Block::fixed(7, b':')),
+    floor("planks", Block::fixed(6, b'=')),
+];
+
+const fn wall(name: &'static str, block: Block) -> Ware {
+    Ware {
+        name,
+        block,
+        sublayer: Sublayer::Solid,
+    }
+}
+
+const fn floor(name: &'static str, block: Block) -> Ware {
+    Ware {
+        name,
+        block,
+        sublayer: Sublayer::Walkable,
+    }
+}
+
+/// All that one drawing needs.
+#[derive(Clone, Debug)]
+struct Picture {
+    server: String,
+    name: String,
+    time: Duration,
+    stage: Stage,
+    land: Land,
+    others: Vec<(Cell, Look)>,
+    position: Cell,
+    facing: Direction,
+    ware: usize,
+    net: NetGraph,
+    /// What happened and was said, and when; the newest last.
+    notices: VecDeque<(Duration, String)>,
+    /// What the player is writing.
+    line: Option<String>,
+}
+
+/// The cells in sight, row by row.
+#[derive(Clone, Debug, Default)]
+struct Land {
+    /// Cells of a row.
+    width: u16,
+    height: u16,
+    /// The north-western one.
+    corner: Cell,
+    tiles: Vec<Option<Tile>>,
+}
+
+impl Land {
+    /// What there is around a cell, on a screen with so many places.
+    fn around(centre: Cell, width: u16, height: u16, look: impl Fn(Cell) -> Option<Tile>) -> Self {
+        let corner = Cell {
+            x: centre.x.saturating_sub(i32::from(width) / 2),
+            y: centre.y.saturating_sub(i32::from(height) / 2),
+        };
+        let cells = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+        let tile = |(x, y): (u16, u16)| look(corner.offset(x.into(), y.into())?);
+        Self {
+            width,
+            height,
+            corner,
+            tiles: cells.map(tile).collect(),
+        }
+    }
+
+    /// Column and row of a cell, if it is in sight.
+    fn place(&self, cell: Cell) -> Option<(u16, u16)> {
+        let column = u16::try_from(cell.x.checked_sub(self.corner.x)?).ok()?;
+        let row = u16::try_from(cell.y.checked_sub(self.corner.y)?).ok()?;
+        (column < self.width && row < self.height).then_some((column, row))
+    }
+}
+
+/// Walks until somebody has enough.
+pub(super) fn walk(seat: &mut Seat, gateway: Box<dyn TileClient>) -> anyhow::Result<ExitCode> {
+    let mut game = Game::new(gateway, seat);
+    let screen = Screen::open(Input::Typing, panels::draw)?;
+    let played = game.play(seat, &screen);
+    // First, so that whatever is said next stays to be read.
+    let closed = screen.close();
+    let ending = played?;
+    closed?;
+    match (ending, game.gateway.last_words()) {
+        (None | Some(Ending::Left), _) => {
+            seat.leave(&mut *game.gateway)?;
+            println!("{}", game.summary());
+            Ok(ExitCode::SUCCESS)
+        }
+        (Some(_), Some(words)) => {
+            // They come from a peer, and this goes to a terminal.
+            let words: String = words.chars().filter(|c| !c.is_control()).collect();
+            anyhow::bail!("{}: the server sent you away: {words}", seat.server)
+        }
+        (Some(ending), None) => anyhow::bail!("{}: {ending}", seat.server),
+    }
+}
+
+/// One player's session, and what the player sees of it.
+struct Game {
+    gateway: Box<dyn TileClient>,
+    editor: Option<Editor>,
+    /// The whole screen.
+    area: Rect,
+    picture: Picture,
+    steps: u64,
+    leaves: bool,
+}
+
+impl Game {
+    fn new(gateway: Box<dyn TileClient>, seat: &Seat) -> Self {
+        Self {
+            gateway,
+            editor: None,
+            area: Rect::default(),
+            picture: Picture {
+                server: seat.title.clone(),
+                name: seat.name.clone(),
+                time: Duration::ZERO,
+                stage: Stage::Connecting,
+                land: Land::default(),
+                others: Vec::new(),
+                position: Cell::default(),
+                facing: Direction::South,
+                ware: 0,
+                net: NetGraph::default(),
+                notices: VecDeque::new(),
+                line: None,
+            },
+            steps: 0,
+            leaves: false,
+        }
+    }
+
+    /// Plays until the player leaves (`None`) or the session ends by itself.
+    fn play(
+        &mut self,
+        seat: &mut Seat,
+        screen: &Screen<Picture>,
+    ) -> anyhow::Result<Option<Ending>> {
+        self.area = screen::area();
+        let mut next_step = seat.driver.now();
+        let mut next_frame = next_step;
+        while !self.leaves && !seat.stop.is_asked() && screen.is_open() {
+            seat.driver
+                .run_until(next_step, &mut [self.gateway.session()])
+                .context("waiting for the network failed")?;
+            let now = seat.driver.now();
+            next_step = (next_step + STEP).max(now);
+            screen.events().for_each(|event| self.handle(now, event));
+            self.collect(now);
+            match self.gateway.status() {
+                Status::Ended(ending) => return Ok(Some(ending)),
+                Status::Connecting => self.picture.stage = Stage::Connecting,
+                Status::Playing => self.picture.stage = Stage::Playing,
+            }
+            if now >= next_frame {
+                next_frame = now + FRAME;
+                self.look_around();
+                screen.show(self.picture.clone());
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes what happened.
+    fn collect(&mut self, now: Instant) {
+        let mut notices = Vec::new();
+        self.gateway.collect(now, &mut notices);
+        let time = now.since(Instant::ZERO);
+        self.picture.time = time;
+        for notice in notices {
+            self.notice(time, notice.to_string());
+        }
+        let age = self.gateway.update_age(now);
+        self.picture.net.update(now, self.gateway.figures(), age);
+    }
+
+    fn notice(&mut self, time: Duration, text: String) {
+        if self.picture.notices.len() == NOTICES_KEPT {
+            self.picture.notices.pop_front();
+        }
+        self.picture.notices.push_back((time, text));
+    }
+
+    fn look_around(&mut self) {
+        let Some(position) = self.gateway.position() else {
+            return;
+        };
+        let (width, height) = panels::cells(self.area);
+        let gateway = &self.gateway;
+        self.picture.position = position;
+        self.picture.land = Land::around(position, width, height, |cell| gateway.tile(cell));
+        let others = gateway.others();
+        self.picture.others = others
+            .iter()
+            .map(|other| (other.position, other.look))
+            .collect();
+    }
+
+    fn handle(&mut self, now: Instant, event: Event) {
+        match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => self.press(now, key),
+            Event::Resize(width, height) => self.area = Rect::new(0, 0, width, height),
+            Event::Paste(text) => {
+                if let Some(editor) = &mut self.editor {
+                    editor.paste(&text);
+                }
+            }
+            _ => {}
+        }
+        self.picture.line = self.editor.as_ref().map(|editor| editor.text().to_owned());
+    }
+
+    fn press(&mut self, now: Instant, key: KeyEvent) {
+        if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
+            self.leaves = true;
+        } else if let Some(editor) = &mut self.editor {
+            match editor.press(key) {
+                Edited::Writing => return,
+                Edited::Done(text) if !text.is_empty() => {
+                    let said = self.gateway.chat(now, &text);
+                    self.complain(now, "not said", said);
+                }
+                Edited::Done(_) | Edited::Cancelled => {}
+            }
+            self.editor = None;
+        } else if let Some(command) = command(key) {
+            self.obey(now, command);
+        }
+    }
+
+    fn obey(&mut self, now: Instant, command: Command) {
+        let wares = WARES.len();
+        match command {
+            Command::Leave => self.leaves = true,
+            Command::Write => self.editor = Some(Editor::default()),
+            Command::Turn(direction) => self.picture.facing = direction,
+            Command::Walk(direction) => self.step(now, direction),
+            Command::NextWare => self.picture.ware = (self.picture.ware + 1) % wares,
+            Command::LastWare => self.picture.ware = (self.picture.ware + wares - 1) % wares,
+            Command::Place => {
+                let ware = WARES[self.picture.ware];
+                self.build(now, ware.sublayer, ware.block);
+            }
+            Command::Remove => self.build(now, Sublayer::Solid, Block::EMPTY),
+        }
+    }
+
+    /// Turns, and takes a step unless something is seen to be in the way: the server would only say no.
+    fn step(&mut self, now: Instant, direction: Direction) {
+        self.picture.facing = direction;
+        let ahead = self.ahead().and_then(|cell| self.gateway.tile(cell));
+        let free = ahead.is_none_or(|tile| tile.is_free() || tile.solid.is_pushable());
+        // Held keys repeat faster than one can walk; those in between are not missed.
+        if free && self.gateway.walk(now, direction).is_ok() {
+            self.steps += 1;
+        }
+    }
+
+    fn build(&mut self, now: Instant, sublayer: Sublayer, block: Block) {
+        if let Some(cell) = self.ahead() {
+            let at = self.gateway.block_at(cell, sublayer);
+            let built = self.gateway.build(at, block);
+            self.complain(now, "not built", built);
+        }
+    }
+
+    fn ahead(&self) -> Option<Cell> {
+        self.gateway.position()?.step(self.picture.facing)
+    }
+
+    fn complain(&mut self, now: Instant, what: &str, result: Result<(), String>) {
+        if let Err(why) = result {
+            self.notice(now.since(Instant::ZERO), format!("{what}: {why}"));
+        }
+    }
+
+    fn summary(&self) -> String {
+        let time = minutes(self.picture.time);
+        format!("you left after {time} and {} steps", self.steps)
+    }
+}
+
+#[cfg(test)]
+mod tests;
