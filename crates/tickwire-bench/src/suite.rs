@@ -5,10 +5,13 @@ mod bots;
 #[allow(unsafe_code, reason = "processor time has no safe interface")]
 mod clock;
 mod echo;
+mod objects;
 mod records;
 mod report;
 mod rounds;
 mod simulation;
+mod swarm;
+mod table;
 mod traffic;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -41,9 +44,19 @@ const BENCHMARKS: &[Benchmark] = &[
         run: records::run,
     },
     Benchmark {
+        name: "objects",
+        about: "C++evy's objects, read",
+        run: objects::run,
+    },
+    Benchmark {
         name: "bots",
         about: "a bot in the server's process against one over loopback",
         run: bots::run,
+    },
+    Benchmark {
+        name: "swarm",
+        about: "five hundred C++evy bots in the server's process",
+        run: swarm::run,
     },
     Benchmark {
         name: "simulation",

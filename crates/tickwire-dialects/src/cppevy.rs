@@ -17,6 +17,7 @@
 //! A bot is an ordinary [`Client`] over a memory link, without a user; what a user may see of what a
 //! client knows is a [`User`].
 
+mod bytes;
 mod client;
 mod id;
 pub mod limits;
@@ -31,6 +32,7 @@ pub mod wire {}
 #[doc = include_str!("cppevy/STATES.md")]
 pub mod states {}
 
+pub use bytes::Bytes;
 pub use client::{
     ActError, AssetFailure, Client, ClientConfig, ClientCounters, ClientEvent, EndReason, Entity,
     FetchError, Notice, Phase, User,

@@ -175,7 +175,7 @@ impl Client {
 
     /// A state of an entity, unless it was never told or is out of date.
     pub fn state(&self, now: Instant, entity: SyncId, component: Component) -> Option<&[u8]> {
-        let state = self.world.get(entity)?.state(component)?;
+        let state = self.world.state(StateId { entity, component })?;
         (self.age(now, state.timestamp) < STATE_MAX_AGE).then_some(&*state.value)
     }
 
@@ -186,7 +186,7 @@ impl Client {
         entity: SyncId,
         component: Component,
     ) -> Option<Duration> {
-        let state = self.world.get(entity)?.state(component)?;
+        let state = self.world.state(StateId { entity, component })?;
         Some(self.age(now, state.timestamp))
     }
 

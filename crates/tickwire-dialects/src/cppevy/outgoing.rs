@@ -11,28 +11,35 @@ use tickwire_session::Room;
 use super::Writer;
 use super::message::{Object, PayloadWriter};
 
-/// Objects that wait, in order.
+/// Objects that wait, in order. Their bytes lie end to end in one buffer, so that waiting allocates
+/// nothing once that has grown.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     objects: VecDeque<Waiting>,
-    bytes: usize,
+    /// The bytes of all objects, behind those of some that are gone.
+    bytes: Vec<u8>,
+    gone: usize,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Waiting {
     timestamp: u32,
-    object: Vec<u8>,
+    length: usize,
 }
 
 impl Queue {
     pub(crate) fn push(&mut self, timestamp: u32, object: &Object<'_>) {
-        let mut bytes = Vec::new();
-        object.encode(&mut Writer::new(&mut bytes, usize::MAX));
-        self.bytes += bytes.len();
-        self.objects.push_back(Waiting {
-            timestamp,
-            object: bytes,
-        });
+        let before = self.bytes.len();
+        object.encode(&mut Writer::new(&mut self.bytes, usize::MAX));
+        let length = self.bytes.len() - before;
+        self.objects.push_back(Waiting { timestamp, length });
+    }
+
+    /// The same for an object that is encoded already.
+    pub(crate) fn push_encoded(&mut self, timestamp: u32, object: &[u8]) {
+        self.bytes.extend_from_slice(object);
+        let length = object.len();
+        self.objects.push_back(Waiting { timestamp, length });
     }
 
     /// Drops the object that waits longest.
@@ -46,7 +53,7 @@ impl Queue {
 
     /// Bytes of all objects.
     pub(crate) const fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes.len() - self.gone
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -65,7 +72,8 @@ impl Queue {
         let mut moved = 0;
         while let Some(next) = self.objects.front()
             && Some(next.timestamp) == timestamp
-            && payload.push_encoded(&next.object).is_ok()
+            && let Some(object) = self.bytes.get(self.gone..self.gone + next.length)
+            && payload.push_encoded(object).is_ok()
         {
             self.pop();
             moved += 1;
@@ -75,7 +83,12 @@ impl Queue {
 
     fn pop(&mut self) {
         if let Some(gone) = self.objects.pop_front() {
-            self.bytes -= gone.object.len();
+            self.gone += gone.length;
+        }
+        // Moving the rest costs no more than writing what is gone did.
+        if self.gone * 2 >= self.bytes.len() {
+            self.bytes.drain(..self.gone);
+            self.gone = 0;
         }
     }
 }
@@ -106,6 +119,10 @@ pub(crate) struct Written {
 impl StreamOut {
     pub(crate) fn push(&mut self, timestamp: u32, object: &Object<'_>) {
         self.queue.push(timestamp, object);
+    }
+
+    pub(crate) fn push_encoded(&mut self, timestamp: u32, object: &[u8]) {
+        self.queue.push_encoded(timestamp, object);
     }
 
     pub(crate) fn set_room(&mut self, room: Room) {

@@ -13,10 +13,12 @@ mod entities;
 mod event;
 mod peer;
 mod receive;
+mod sending;
 mod sync_ids;
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
+use core::ops::RangeBounds;
 
 use tickwire_session::{
     Addr, Attachments, Ended, Events, Instant, Path, PeerStats, Reason, Room, Session, StreamId,
@@ -25,11 +27,12 @@ use tickwire_session::{
 
 use super::limits::{STATE_PERIOD, STREAMS_MAX};
 use super::message::{Data, Object, PayloadWriter, Summon, encode};
-use super::{ActionId, Archetype, Component, Delivery, EventId, Registry, SyncId};
+use super::{ActionId, Archetype, Component, Delivery, EventId, Registry, SyncId, Writer};
 use assets::Assets;
 use desk::{LineId, Turn, Via};
 use entities::Entities;
 use peer::{Peer, Stage};
+use sending::Sending;
 use sync_ids::SyncIds;
 
 pub use assets::BadAsset;
@@ -98,6 +101,9 @@ pub struct Server {
     strangers: VecDeque<(Addr, usize)>,
     refused_streams: VecDeque<StreamId>,
     next_send: Instant,
+    sending: Sending,
+    /// Whose turn to send it is: those before have nothing to say.
+    polled: Option<StreamId>,
     events: VecDeque<ServerEvent>,
     counters: ServerCounters,
     closing: bool,
@@ -119,6 +125,8 @@ impl Server {
             strangers: VecDeque::new(),
             refused_streams: VecDeque::new(),
             next_send: now,
+            sending: Sending::default(),
+            polled: None,
             events: VecDeque::new(),
             counters: ServerCounters::default(),
             closing: false,
@@ -290,10 +298,12 @@ impl Server {
     /// Queues an object for every client that plays and is meant.
     fn tell(&mut self, now: Instant, to: Audience, via: Via, object: &Object<'_>) {
         let timestamp = self.timestamp(now);
-        for (on, peer) in &mut self.peers {
-            let reached = via == Via::Stream || self.attachments.addr_of(*on).is_some();
+        let mut bytes = Vec::new();
+        object.encode(&mut Writer::new(&mut bytes, usize::MAX));
+        for peer in self.peers.values_mut() {
+            let reached = via == Via::Stream || peer.is_attached;
             if reached && peer.actor().is_some_and(|actor| to.includes(actor)) {
-                peer.tell(via, timestamp, object);
+                peer.tell_encoded(via, timestamp, &bytes);
             }
         }
     }
@@ -338,10 +348,36 @@ impl Server {
         let timestamp = self.timestamp(now);
         let due = self.entities.take_due(now, timestamp);
         for (on, peer) in &mut self.peers {
+            peer.end_sending(&self.sending);
             if self.attachments.addr_of(*on).is_some() {
-                peer.begin_sending(timestamp, &due);
+                peer.begin_sending(timestamp);
             }
         }
+        self.sending.begin(&due);
+    }
+
+    /// What the first of these peers has to say that has something.
+    fn poll_peers(
+        &mut self,
+        now: Instant,
+        range: impl RangeBounds<StreamId>,
+        out: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        let timestamp = self.timestamp(now);
+        let states = (&self.entities, &self.sending);
+        for (&on, peer) in self.peers.range_mut(range) {
+            if peer.write_stream(now, timestamp, out).is_some() {
+                self.polled = Some(on);
+                return Some(Transmit::Stream { on });
+            }
+            if let Some(to) = self.attachments.addr_of(on)
+                && peer.write_datagram(now, timestamp, states, out).is_some()
+            {
+                self.polled = Some(on);
+                return Some(Transmit::Datagram { to });
+            }
+        }
+        None
     }
 
     fn timestamp(&self, now: Instant) -> u32 {
@@ -412,19 +448,20 @@ impl Session for Server {
             payload.finish();
             return Some(Transmit::Datagram { to });
         }
-        for (&on, peer) in &mut self.peers {
-            if peer.write_stream(now, timestamp, out).is_some() {
-                return Some(Transmit::Stream { on });
-            }
-            if let Some(to) = self.attachments.addr_of(on)
-                && peer
-                    .write_datagram(now, timestamp, &self.entities, out)
-                    .is_some()
-            {
-                return Some(Transmit::Datagram { to });
+        if self.sending.encode(timestamp, &self.entities) {
+            for peer in self.peers.values_mut() {
+                peer.take_part(&self.sending);
             }
         }
-        self.poll_ended_stream(now)
+        // Looking at everybody again for every datagram would cost more than the datagrams.
+        let begin = self.polled.take();
+        let transmit = match begin {
+            Some(begin) => self
+                .poll_peers(now, begin.., out)
+                .or_else(|| self.poll_peers(now, ..begin, out)),
+            None => self.poll_peers(now, .., out),
+        };
+        transmit.or_else(|| self.poll_ended_stream(now))
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

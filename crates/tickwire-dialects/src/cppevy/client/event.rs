@@ -7,7 +7,7 @@ use core::fmt;
 use tickwire_session::{ActionNumber, AskError, EndedAction, Failure, Outcome, Reason};
 
 use super::super::limits::{ASSET_NAME_MAX, DATA_MAX};
-use super::super::{ActionId, EventId, SyncId};
+use super::super::{ActionId, Bytes, EventId, SyncId};
 use super::{AssetFailure, Entity};
 
 /// How far the client has come (see `STATES.md`).
@@ -67,6 +67,10 @@ impl fmt::Display for EndReason {
     }
 }
 
+/// Bytes of an event's data that need no allocation: what a busy game says a thousand times a second,
+/// such as where a shot is and flies to, is not longer.
+const EVENT_SHORT: usize = 30;
+
 /// What the application is told.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
@@ -93,7 +97,7 @@ pub enum ClientEvent {
         /// When: milliseconds of the server's clock.
         timestamp: u32,
         /// What else there is to say; not looked at.
-        data: Vec<u8>,
+        data: Bytes<EVENT_SHORT>,
     },
     /// An assured action was done.
     Succeeded {

@@ -133,6 +133,56 @@ impl<'a> Object<'a> {
         }
     }
 
+    /// What is behind the object that `bytes` begin with; `None` if none does.
+    #[inline]
+    pub(super) fn skip(bytes: &'a [u8], sender: Sender) -> Option<&'a [u8]> {
+        match (bytes, sender) {
+            (&[1 | 3 | 5, _, _, size, ref rest @ ..], Sender::Server)
+            | (&[4, _, _, size, ref rest @ ..], Sender::Client) => rest.get(usize::from(size)..),
+            (&[2, _, _, ref rest @ ..], Sender::Client) => Some(rest),
+            (&[6, _, _, code, ref rest @ ..], Sender::Server) => reason_of(code).and(Some(rest)),
+            _ => None,
+        }
+    }
+
+    /// The object that `bytes` begin with, and what is behind it; `None` if none does. It takes what
+    /// [`decode`](Self::decode) takes, and shows no field to anybody.
+    #[inline]
+    pub(super) fn split(bytes: &'a [u8], sender: Sender) -> Option<(Self, &'a [u8])> {
+        let (object, rest) = match (bytes, sender) {
+            (&[1, low, high, size, ref rest @ ..], Sender::Server) => {
+                let (value, rest) = rest.split_at_checked(size.into())?;
+                let (state, value) = (StateId::from_descriptor(word(low, high)), Data(value));
+                (Self::State { state, value }, rest)
+            }
+            (&[3, low, high, size, ref rest @ ..], Sender::Server) => {
+                let (data, rest) = rest.split_at_checked(size.into())?;
+                let (event, data) = (EventId(word(low, high)), Data(data));
+                (Self::Event { event, data }, rest)
+            }
+            (&[4, low, high, size, ref rest @ ..], Sender::Client) => {
+                let (data, rest) = rest.split_at_checked(size.into())?;
+                let (action, data) = (ActionId(word(low, high)), Data(data));
+                (Self::Action { action, data }, rest)
+            }
+            (&[5, low, high, size, ref rest @ ..], Sender::Server) => {
+                let (message, rest) = rest.split_at_checked(size.into())?;
+                let (action, message) = (ActionId(word(low, high)), Data(message));
+                (Self::Success { action, message }, rest)
+            }
+            (&[2, low, high, ref rest @ ..], Sender::Client) => {
+                let state = StateId::from_descriptor(word(low, high));
+                (Self::StateRequest { state }, rest)
+            }
+            (&[6, low, high, code, ref rest @ ..], Sender::Server) => {
+                let (action, reason) = (ActionId(word(low, high)), reason_of(code)?);
+                (Self::Failure { action, reason }, rest)
+            }
+            _ => return None,
+        };
+        Some((object, rest))
+    }
+
     /// Writes the object.
     pub fn encode(&self, w: &mut Writer<'_>) {
         match *self {
@@ -176,6 +226,10 @@ impl<'a> Object<'a> {
             Self::Success { .. } | Self::Failure { .. } => Sender::Server,
         }
     }
+}
+
+const fn word(low: u8, high: u8) -> u16 {
+    u16::from_le_bytes([low, high])
 }
 
 fn read_state(r: &mut Reader<'_>) -> Result<StateId, DecodeError> {

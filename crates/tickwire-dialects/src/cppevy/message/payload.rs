@@ -49,12 +49,18 @@ impl<'a> Payload<'a> {
     /// Reads a payload that is exactly as long as it says, and of which every object decodes.
     pub fn decode(bytes: &'a [u8], sender: Sender) -> Result<Self, DecodeError> {
         let mut r = Reader::new(bytes);
-        let header = read(&mut r, sender)?;
-        r.finish()?;
+        let header = Header::decode(&mut r)?;
+        let body = bytes.get(HEADER..).unwrap_or_default();
+        if bytes.len() != header.length() || !is_whole(body, sender) {
+            // Field by field, to say what is wrong.
+            let mut r = Reader::new(bytes);
+            read(&mut r, sender)?;
+            r.finish()?;
+        }
         Ok(Self {
             timestamp: header.timestamp,
             sender,
-            body: bytes.get(HEADER..).unwrap_or_default(),
+            body,
         })
     }
 
@@ -77,11 +83,11 @@ pub struct Objects<'a> {
 impl<'a> Iterator for Objects<'a> {
     type Item = Object<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Object<'a>> {
-        let mut r = Reader::new(self.rest);
         // Only the end and the padding do not decode: the others did before.
-        let object = Object::decode(&mut r, self.sender).ok()?;
-        self.rest = self.rest.get(r.position()..).unwrap_or_default();
+        let (object, rest) = Object::split(self.rest, self.sender)?;
+        self.rest = rest;
         Some(object)
     }
 }
@@ -114,6 +120,11 @@ impl<'a> PayloadWriter<'a> {
     /// Whether it has no object yet.
     pub const fn is_empty(&self) -> bool {
         self.w.written() == HEADER
+    }
+
+    /// Bytes so far, header included.
+    pub(crate) const fn length(&self) -> usize {
+        self.w.written()
     }
 
     /// Pads the payload to an even size and states that size. Returns the payload's length.
@@ -189,6 +200,15 @@ pub fn inspect(
         read(&mut r, sender)?;
     }
     r.finish()
+}
+
+/// Whether objects fill all of a payload's body but the padding. Says the same as [`read`], only
+/// sooner: most of what a client does is to read states.
+fn is_whole(mut body: &[u8], sender: Sender) -> bool {
+    while let Some(rest) = Object::skip(body, sender) {
+        body = rest;
+    }
+    matches!(body, [] | [PADDING])
 }
 
 /// Reads a payload, and leaves the cursor behind it.

@@ -3,6 +3,7 @@
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Range;
 use core::time::Duration;
 
 use tickwire_session::{Addr, Instant, PeerStats, Traffic};
@@ -19,6 +20,7 @@ use super::super::{EventId, StateId};
 use super::assets::Transfer;
 use super::desk::{Desk, Via};
 use super::entities::Entities;
+use super::sending::{Due, Sending};
 
 #[derive(Debug)]
 pub(super) struct Peer {
@@ -30,14 +32,18 @@ pub(super) struct Peer {
     pub(super) desk: Desk,
     pub(super) transfer: Option<Transfer>,
     pub(super) last_heard: Instant,
+    /// Whether its datagrams have an address: from the first token shown to the end of its stream.
+    pub(super) is_attached: bool,
     pub(super) traffic: Traffic,
     pub(super) refused: u64,
     /// Events and answers for the next datagram.
     datagrams: Queue,
-    /// States that are to be sent, by descriptor.
+    /// States that this client is to hear of besides those that everybody is, by descriptor.
     due: BTreeSet<u16>,
     /// Where to go on among them, so that each gets its turn.
     next_due: u16,
+    /// Payloads of the sending that are still to come.
+    shared: Range<usize>,
     /// Datagrams that may still be filled with states in this sending.
     budget: u32,
     /// When the last requests were honoured, oldest first.
@@ -72,11 +78,13 @@ impl Peer {
             desk: Desk::new(now),
             transfer: None,
             last_heard: now,
+            is_attached: false,
             traffic: Traffic::NONE,
             refused: 0,
             datagrams: Queue::default(),
             due: BTreeSet::new(),
             next_due: 0,
+            shared: 0..0,
             budget: 0,
             requests: VecDeque::new(),
             stream_sent: now,
@@ -100,6 +108,8 @@ impl Peer {
             };
             self.transfer = None;
             self.due.clear();
+            self.shared = 0..0;
+            self.budget = 0;
         }
     }
 
@@ -108,11 +118,26 @@ impl Peer {
         match via {
             Via::Stream => self.stream.push(timestamp, object),
             Via::Datagrams => {
-                if self.datagrams.len() >= DATAGRAM_WAITING {
-                    self.datagrams.drop_oldest();
-                }
+                self.make_way();
                 self.datagrams.push(timestamp, object);
             }
+        }
+    }
+
+    /// The same for an object that is encoded already.
+    pub(super) fn tell_encoded(&mut self, via: Via, timestamp: u32, object: &[u8]) {
+        match via {
+            Via::Stream => self.stream.push_encoded(timestamp, object),
+            Via::Datagrams => {
+                self.make_way();
+                self.datagrams.push_encoded(timestamp, object);
+            }
+        }
+    }
+
+    fn make_way(&mut self) {
+        if self.datagrams.len() >= DATAGRAM_WAITING {
+            self.datagrams.drop_oldest();
         }
     }
 
@@ -121,14 +146,35 @@ impl Peer {
         self.due.extend(entities.descriptors());
     }
 
-    /// Begins a sending with these states, besides what the last one did not get to.
-    pub(super) fn begin_sending(&mut self, timestamp: u32, due: &[u16]) {
+    /// Takes part in the sending that begins, if its states are news to this client.
+    pub(super) fn begin_sending(&mut self, timestamp: u32) {
         if let Stage::Joined { since, .. } = self.stage
             && timestamp.is_newer_than(since)
         {
-            self.due.extend(due);
             self.budget = DATAGRAMS_A_SENDING;
         }
+    }
+
+    /// The sending that it takes part in is encoded.
+    pub(super) fn take_part(&mut self, sending: &Sending) {
+        if self.budget == 0 {
+            return;
+        }
+        self.shared = 0..sending.len();
+        if !self.due.is_empty() {
+            for state in sending.states_from(0) {
+                self.due.remove(state);
+            }
+        }
+    }
+
+    /// What it did not get of a sending that ends, it is owed alone.
+    pub(super) fn end_sending(&mut self, sending: &Sending) {
+        if !self.shared.is_empty() {
+            self.due.extend(sending.states_from(self.shared.start));
+            self.shared = 0..0;
+        }
+        self.budget = 0;
     }
 
     /// Puts a state into the next sending, if the client has not asked too often.
@@ -180,46 +226,66 @@ impl Peer {
         &mut self,
         now: Instant,
         timestamp: u32,
-        entities: &Entities,
+        (entities, sending): (&Entities, &Sending),
         out: &mut Vec<u8>,
     ) -> Option<()> {
-        let states = self.budget > 0 && !self.due.is_empty();
+        let states = self.budget > 0 && !(self.due.is_empty() && self.shared.is_empty());
         if !states && self.datagrams.is_empty() && now < self.datagram_sent + KEEP_ALIVE {
             return None;
         }
-        let moment = self.datagrams.timestamp().unwrap_or(timestamp);
-        let mut payload = PayloadWriter::new(out, moment);
-        let mut objects = self.datagrams.fill(&mut payload);
-        // States are true now; events of an earlier moment stand apart.
-        if states && moment == timestamp && self.datagrams.timestamp() != Some(timestamp) {
-            objects += self.fill_with_states(&mut payload, entities);
+        let (bytes, objects) = if states
+            && self.due.is_empty()
+            && self.datagrams.is_empty()
+            && let Some(shared) = sending.get(self.shared.start)
+        {
+            out.extend_from_slice(shared.payload);
+            self.shared.start += 1;
+            self.budget -= 1;
+            (shared.payload.len(), shared.count)
+        } else {
+            let moment = self.datagrams.timestamp().unwrap_or(timestamp);
+            let mut payload = PayloadWriter::new(out, moment);
+            let mut objects = self.datagrams.fill(&mut payload);
+            // States are true now; events of an earlier moment stand apart.
+            if states && moment == timestamp && self.datagrams.timestamp() != Some(timestamp) {
+                objects += self.fill_with_states(&mut payload, moment, (entities, sending));
+            }
+            (payload.finish(), objects)
+        };
+        if self.budget == 0 {
+            self.end_sending(sending);
         }
-        let bytes = payload.finish();
         self.datagram_sent = now;
         self.traffic.sent(bytes);
         self.traffic.messages_out += objects;
         Some(())
     }
 
-    fn fill_with_states(&mut self, payload: &mut PayloadWriter<'_>, entities: &Entities) -> u64 {
-        self.budget -= 1;
+    /// Fills what is left of a payload with states of this client alone, then with everybody's if
+    /// all of theirs fit: otherwise they begin in the next, which is the same for everybody.
+    fn fill_with_states(
+        &mut self,
+        payload: &mut PayloadWriter<'_>,
+        moment: u32,
+        (entities, sending): (&Entities, &Sending),
+    ) -> u64 {
         let mut objects = 0;
-        while let Some(descriptor) = self
-            .due
-            .range(self.next_due..)
-            .next()
-            .or_else(|| self.due.first())
-            .copied()
+        let before = payload.length();
+        let due = Due {
+            states: &mut self.due,
+            next: &mut self.next_due,
+        };
+        due.fill(payload, entities, |_| objects += 1);
+        if self.due.is_empty()
+            && let Some(shared) = sending.get(self.shared.start)
+            && !self.shared.is_empty()
+            && shared.timestamp == moment
+            && payload.push_encoded(shared.objects).is_ok()
         {
-            if let Some(object) = entities.object(descriptor) {
-                if payload.push(&object).is_err() {
-                    break;
-                }
-                objects += 1;
-            }
-            self.due.remove(&descriptor);
-            self.next_due = descriptor.wrapping_add(1);
+            self.shared.start += 1;
+            objects += shared.count;
         }
+        self.budget -= u32::from(payload.length() > before);
         objects
     }
 

@@ -131,6 +131,7 @@ impl Server {
                 if let Some(peer) = self.peers.get_mut(&attached.peer) {
                     let object = Object::Success { action, message };
                     peer.tell(Via::Datagrams, timestamp, &object);
+                    peer.is_attached = true;
                     if attached.moved && peer.actor().is_some() {
                         peer.attach(&self.entities);
                     }
