@@ -3,6 +3,7 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 
 use anyhow::{Context, bail};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tickwire_demo::gateway::{PROTOCOLS, Protocol};
 
 /// `HOST:PORT`, or `HOST` with the protocol's own port.
@@ -21,12 +22,13 @@ pub(crate) fn resolve(typed: &str, default_port: u16) -> anyhow::Result<SocketAd
     }
 }
 
-/// Finds a protocol by the name that was typed: the parser of every argument that takes one.
-pub(crate) fn protocol(typed: &str) -> Result<&'static Protocol, String> {
-    Protocol::named(typed).ok_or_else(|| {
-        let names: Vec<_> = PROTOCOLS.iter().map(|protocol| protocol.name).collect();
-        format!("no such protocol; there is {}", names.join(", "))
-    })
+/// The parser of every argument that takes a protocol; `--help` lists what there is.
+pub(crate) fn protocol() -> impl TypedValueParser<Value = &'static Protocol> {
+    let names = PROTOCOLS
+        .iter()
+        .map(|protocol| PossibleValue::new(protocol.name).help(protocol.about));
+    PossibleValuesParser::new(names)
+        .map(|typed| Protocol::named(&typed).expect("clap lets only the names of the table pass"))
 }
 
 #[cfg(test)]

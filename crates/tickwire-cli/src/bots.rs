@@ -26,7 +26,7 @@ use walker::Walker;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The protocol to speak.
-    #[arg(value_name = "PROTOCOL", value_parser = address::protocol)]
+    #[arg(value_name = "PROTOCOL", value_parser = address::protocol())]
     protocol: &'static Protocol,
 
     /// The server; without a port, the protocol's own.
@@ -170,7 +170,7 @@ impl Load {
                     let there = self
                         .players
                         .iter()
-                        .filter(|player| player.is_there())
+                        .filter(|player| player.connected && player.is_there())
                         .count();
                     let seconds = now.as_millis() / 1_000;
                     eprintln!("{seconds:>4} s  {there} of {} bots play", args.count);

@@ -30,7 +30,7 @@ use crate::address;
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Args {
     /// The protocol that the bytes should be.
-    #[arg(value_name = "PROTOCOL", value_parser = address::protocol)]
+    #[arg(value_name = "PROTOCOL", value_parser = address::protocol())]
     protocol: &'static Protocol,
 
     /// Who sent them; of a recording, who sent what was received.

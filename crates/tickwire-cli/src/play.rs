@@ -46,7 +46,7 @@ use netgraph::NetGraph;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The protocol to speak.
-    #[arg(value_name = "PROTOCOL", value_parser = address::protocol)]
+    #[arg(value_name = "PROTOCOL", value_parser = address::protocol())]
     protocol: &'static Protocol,
 
     /// The server; without a port, the protocol's own.

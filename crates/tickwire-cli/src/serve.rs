@@ -29,7 +29,7 @@ use meter::Meter;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Which protocols to open; all of them if none is named.
-    #[arg(value_name = "PROTOCOL", value_parser = address::protocol)]
+    #[arg(value_name = "PROTOCOL", value_parser = address::protocol())]
     protocols: Vec<&'static Protocol>,
 
     /// Where to listen, with one protocol: 0.0.0.0:PORT or [::]:PORT for other machines too.

@@ -194,7 +194,7 @@ impl Driver {
     pub fn turn(&mut self, until: Instant, sessions: &mut [&mut dyn Session]) -> io::Result<()> {
         self.drain(sessions);
         self.wait(self.wake_up(until, sessions))?;
-        self.hand_in(sessions);
+        self.hand_in(until, sessions);
         self.drain(sessions);
         Ok(())
     }
@@ -259,8 +259,9 @@ impl Driver {
         Ok(())
     }
 
-    fn hand_in(&mut self, sessions: &mut [&mut dyn Session]) {
+    fn hand_in(&mut self, until: Instant, sessions: &mut [&mut dyn Session]) {
         let now = self.now();
+        let enough = until.max(now + limits::HAND_IN);
         for id in 0..self.nodes.end() {
             if let Some(node) = self.nodes.get_mut(id) {
                 node.inbox
@@ -270,7 +271,11 @@ impl Driver {
         self.sockets.ring_alarms(now);
         for _ in 0..self.sockets.ready() {
             if let Some(token) = self.sockets.take_ready() {
-                self.serve(now, token, sessions);
+                self.serve(now, enough, token, sessions);
+            }
+            // The queue is first come, first served: the others are first in the next turn.
+            if self.now() >= enough {
+                break;
             }
         }
         for id in 0..self.nodes.end() {

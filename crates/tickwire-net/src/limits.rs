@@ -1,7 +1,7 @@
 //! Every bound of the driver, with its reason.
 //!
-//! What comes from outside (datagrams, connections, bytes) is bounded a turn, so that a flood cannot
-//! hold up a step, and in total, so that it cannot exhaust memory.
+//! What comes from outside (datagrams, connections, bytes) is bounded a turn, in number and in time, so
+//! that a flood cannot hold up a step, and in total, so that it cannot exhaust memory.
 
 use std::time::Duration;
 
@@ -18,9 +18,16 @@ pub const DATAGRAM_BATCH: usize = 64;
 
 /// Datagrams read from one socket in one turn.
 ///
-/// A thousand players at 60 inputs a second send 1,000 between two steps; reading that many takes
-/// well below a millisecond. The rest waits in the kernel, which drops what does not fit.
+/// A thousand players at 60 inputs a second send 1,000 between two steps. The rest waits in the
+/// kernel, which drops what does not fit.
 pub const DATAGRAMS_A_TURN: usize = 1_024;
+
+/// Time for handing in that a turn has even if its moment has come already.
+///
+/// What a datagram costs is the session's, so counting them does not bound a turn: beyond this, and
+/// beyond the moment it was given, it leaves the other sockets to the next turn. A quarter of a step
+/// at 60 a second, so that a game that is late still hears its players.
+pub const HAND_IN: Duration = Duration::from_millis(4);
 
 /// Size of a datagram socket's buffers that is asked for, in each direction; the kernel may give
 /// less.

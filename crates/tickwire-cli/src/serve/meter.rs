@@ -75,7 +75,9 @@ impl Meter {
             };
             session.visit_counters(&mut |name, count| door.counters.push((name, count)));
             session.visit_peers(&mut |peer| {
-                door.players += 1;
+                // Whoever has not got in yet may be nobody.
+                let arriving = matches!(peer.state, "Joining" | "Open" | "Closing");
+                door.players += usize::from(!arriving);
                 let key = (index, peer.addr);
                 self.before.insert(key, peer.traffic);
                 let rates = rates(before.get(&key), peer.traffic, span);

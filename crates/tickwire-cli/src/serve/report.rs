@@ -85,15 +85,18 @@ impl Report {
                 line += &format!(" {name}={count}");
             }
         }
+        // What was carried is in the rates; what was not belongs in the line.
+        let carried = |name: &str| name.ends_with("_received") || name.ends_with("_sent");
+        let network = self.network.iter();
+        for (name, count) in network.filter(|(name, count)| *count > 0 && !carried(name)) {
+            line += &format!("; net {name}={count}");
+        }
         line
     }
 
     pub(crate) fn json(&self) -> String {
         let protocols = self.doors.iter().map(|door| {
-            let counters = door.counters.iter();
-            let counters: Map<_, _> = counters
-                .map(|&(name, count)| (name.to_owned(), count.into()))
-                .collect();
+            let counters = by_name(&door.counters);
             let value = json!({ "players": door.players, "counters": counters });
             (door.protocol.to_owned(), value)
         });
@@ -108,7 +111,15 @@ impl Report {
             "kbit_in": self.total.kbits_in,
             "kbit_out": self.total.kbits_out,
             "protocols": protocols.collect::<Map<String, Value>>(),
+            "network": by_name(&self.network),
         })
         .to_string()
     }
+}
+
+fn by_name(counters: &[(&'static str, u64)]) -> Map<String, Value> {
+    let counters = counters.iter();
+    counters
+        .map(|&(name, count)| (name.to_owned(), count.into()))
+        .collect()
 }

@@ -210,5 +210,9 @@ fn nonsense_on_the_command_line_ends_with_two() {
         let done = run(arguments);
         assert_eq!(done.code, Some(2), "{arguments:?}: {done:?}");
     }
-    assert!(run(&["serve", "quake"]).stderr.contains("there is lwar"));
+    assert!(
+        run(&["serve", "quake"])
+            .stderr
+            .contains("possible values: lwar")
+    );
 }

@@ -58,8 +58,16 @@ pub const LEAVE_PERIOD: Duration = Duration::from_secs(1);
 pub const JOIN_HOLD: Duration = Duration::from_secs(1);
 
 /// With so many reliable messages waiting for its acknowledgement, its synchronisation not counted, a
-/// client has fallen behind and is removed.
+/// client that acknowledges nothing has fallen behind and is removed.
 pub const UNACKNOWLEDGED_MAX: usize = 256;
+
+/// How long ago the last new acknowledgement may be when [`UNACKNOWLEDGED_MAX`] is reached: a game may
+/// say that much at once, and a client that is on its way through it is not to blame.
+pub const ACK_GRACE: Duration = Duration::from_secs(1);
+
+/// Reliable messages that are kept for a client at all, its synchronisation not counted: what two
+/// seconds of packets carry.
+pub const QUEUE_MAX: usize = 1_024;
 
 /// Violations that a player may commit, and how soon one is forgiven.
 pub const VIOLATIONS_MAX: u32 = 10;

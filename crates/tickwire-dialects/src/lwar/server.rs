@@ -26,7 +26,8 @@ use tickwire_session::{
 
 use super::id::Ids;
 use super::limits::{
-    ANSWERS_WAITING, ENTITIES_MAX, PLAYERS_MAX, SEND_PERIOD, TIMEOUT, UNACKNOWLEDGED_MAX,
+    ACK_GRACE, ANSWERS_WAITING, ENTITIES_MAX, PLAYERS_MAX, QUEUE_MAX, SEND_PERIOD, TIMEOUT,
+    UNACKNOWLEDGED_MAX,
 };
 use super::message::{Collision, Kind, PlayerScore, Reliable, Selection, Unreliable};
 use super::packet::Header;
@@ -436,8 +437,11 @@ impl Server {
             if peer.outbox.is_empty() {
                 peer.last_progress = now;
             }
-            let stuck = now.since(peer.last_progress) >= TIMEOUT;
-            let behind = stuck || peer.unacknowledged() >= UNACKNOWLEDGED_MAX;
+            let silence = now.since(peer.last_progress);
+            let waiting = peer.unacknowledged();
+            let behind = silence >= TIMEOUT
+                || (waiting >= UNACKNOWLEDGED_MAX && silence >= ACK_GRACE)
+                || waiting >= QUEUE_MAX;
             let why = match () {
                 () if now.since(peer.last_heard) >= TIMEOUT => Departure::TimedOut,
                 () if behind => Departure::FellBehind,

@@ -18,12 +18,18 @@ use crate::sockets::Socket;
 use crate::stream::{Outcome, Stream};
 
 impl Driver {
-    /// Serves a socket that is ready.
-    pub(super) fn serve(&mut self, now: Instant, token: Token, sessions: &mut [&mut dyn Session]) {
+    /// Serves a socket that is ready, until there is nothing more or the moment `enough` has come.
+    pub(super) fn serve(
+        &mut self,
+        now: Instant,
+        enough: Instant,
+        token: Token,
+        sessions: &mut [&mut dyn Session],
+    ) {
         let more = match self.sockets.get_mut(token) {
             None => false,
             Some(&mut Socket::Datagrams { node, .. }) => {
-                self.receive(now, token, lent(sessions, node))
+                self.receive(now, enough, token, lent(sessions, node))
             }
             Some(&mut Socket::Listener { node, .. }) => self.accept(now, token, node),
             Some(Socket::Stream(stream)) => {
@@ -56,7 +62,13 @@ impl Driver {
     }
 
     /// Hands in datagrams; returns whether there may be more.
-    fn receive(&mut self, now: Instant, token: Token, session: &mut dyn Session) -> bool {
+    fn receive(
+        &mut self,
+        now: Instant,
+        enough: Instant,
+        token: Token,
+        session: &mut dyn Session,
+    ) -> bool {
         let Some(Socket::Datagrams { udp, .. }) = self.sockets.get(token) else {
             return false;
         };
@@ -83,6 +95,9 @@ impl Driver {
                     }
                     Err(_) => self.counters.datagrams_oversize += 1,
                 }
+            }
+            if self.now() >= enough {
+                return true;
             }
         }
         true

@@ -1,6 +1,7 @@
 //! A session that does what a test says and remembers what it heard.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 use tickwire_session::{Addr, Ended, Instant, Path, PeerStats, Room, Session, StreamId, Transmit};
 
@@ -11,6 +12,8 @@ pub(crate) struct Probe {
     pub(crate) opened: Vec<StreamId>,
     pub(crate) closed: Vec<(Path, Ended)>,
     pub(crate) datagrams: Vec<(Addr, Vec<u8>)>,
+    /// What it spends on each datagram.
+    pub(crate) labour: Duration,
     /// All bytes of each stream.
     pub(crate) heard: BTreeMap<StreamId, Vec<u8>>,
     /// What may be sent on each stream, counted down.
@@ -57,6 +60,7 @@ impl Session for Probe {
     }
 
     fn handle_datagram(&mut self, _now: Instant, from: Addr, bytes: &[u8]) {
+        std::thread::sleep(self.labour);
         self.datagrams.push((from, bytes.into()));
     }
 

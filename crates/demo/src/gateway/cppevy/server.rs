@@ -17,6 +17,9 @@ use super::{
 };
 use crate::{Arena, Entity, EntityId, Event, Kind, PilotId, Worlds};
 
+/// Clients of this protocol: half of the arena's pilots, so that nobody can take all its places.
+const CLIENTS_MAX: u16 = crate::limits::PILOTS / 2;
+
 /// Chats at once, and how soon one more.
 const CHATS_AT_ONCE: u32 = 8;
 const CHAT_REFILL: Duration = Duration::from_secs(1);
@@ -55,7 +58,7 @@ impl Gateway {
         let config = ServerConfig {
             registry: registry(),
             actor: archetype(Kind::Ship).unwrap_or_default(),
-            clients: None,
+            clients: Some(CLIENTS_MAX),
         };
         let mut server = Server::new(now, secret, config);
         // Short, and within what an asset may be: it cannot be refused.

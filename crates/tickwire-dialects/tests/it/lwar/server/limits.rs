@@ -42,6 +42,19 @@ fn with_256_messages_waiting_it_is_removed() {
 }
 
 #[test]
+fn a_game_that_says_much_at_once_removes_nobody_who_listens() {
+    let (mut s, ..) = ServerScript::with_two();
+    for _ in 0..600 {
+        s.game(|_, server| server.say("."));
+    }
+    s.live(ms(5_000), &[ANN, BOB]);
+    assert_eq!(
+        (s.state(ANN), s.state(BOB)),
+        (Some("Playing"), Some("Playing"))
+    );
+}
+
+#[test]
 fn fifteen_seconds_without_progress_of_the_ack_remove_it() {
     let (mut s, ann, _) = ServerScript::with_two();
     s.game(|_, server| server.say("do you hear me?"));
