@@ -17,8 +17,8 @@ use super::{
 };
 use crate::{Arena, Entity, EntityId, Event, Kind, PilotId, Worlds};
 
-/// Clients of this protocol: half of the arena's pilots, so that nobody can take all its places.
-const CLIENTS_MAX: u16 = crate::limits::PILOTS / 2;
+/// Clients of this protocol: a few places of the arena stay for the others.
+const CLIENTS_MAX: u16 = crate::limits::PILOTS - 12;
 
 /// Chats at once, and how soon one more.
 const CHATS_AT_ONCE: u32 = 8;
