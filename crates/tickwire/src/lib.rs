@@ -3,8 +3,8 @@
 //! It gathers the parts, under short names: protocols ([`lwar`], [`pixmess`], [`cppevy`],
 //! [`opendrakan`]), the driver that runs them on sockets
 //! ([`net`]), the simulator that runs them on a bad network ([`sim`]), and the contract between them
-//! ([`session`]). The README's server is the place to start; here is the same game twice, first on a
-//! simulated network that loses every fifth datagram, so that it can be a test:
+//! ([`session`]). The README's server is the place to start; here are a server and a client on a
+//! simulated network that loses every fifth datagram, which makes a test of them:
 //!
 //! ```
 //! use std::time::Duration;
