@@ -27,6 +27,8 @@ extern crate alloc;
 mod action;
 mod attach;
 mod bucket;
+pub mod bulk;
+mod call;
 mod counters;
 pub mod echo;
 mod loss;
@@ -44,6 +46,10 @@ pub use action::{
 };
 pub use attach::{Attached, Attachments, Denied, Token};
 pub use bucket::TokenBucket;
+pub use call::{
+    CallId, CallOutcome, CallStatus, Calls, CallsWaiting, EndedCall, METHOD_NAME_MAX, METHODS_MAX,
+    MethodError, Methods, TooManyCalls,
+};
 pub use loss::Loss;
 pub use path::{Addr, Ended, Host, Path, Room, StreamId, Transmit};
 pub use peer_clock::PeerClock;

@@ -1,9 +1,13 @@
-//! What every snapshot protocol does with its snapshots.
+//! What every snapshot protocol does with its snapshots, and every server with its players.
 //!
 //! [`History`] keeps the newest ones by tick, as baselines for deltas. [`Timeline`] shows the world at
 //! any moment between them, and a little beyond the last: it blends positions, turns and sizes, holds
 //! what jumped, and never runs backwards. [`RemoteClock`] says which moment the server is at. What a
 //! snapshot holds is the protocol's: a timeline asks its objects only to [`Blend`].
+//!
+//! A server chooses what to send with a [`Grid`] and, for each watcher, a [`Sight`]; it takes inputs as
+//! fast as the clock allows ([`InputCredit`]), and judges a shot by what the shooter saw ([`Rewind`]). A
+//! client moves its own object at once, and lets the server be right in the end ([`Predictor`]).
 //!
 //! ```
 //! use core::time::Duration;
@@ -27,12 +31,25 @@ extern crate alloc;
 
 mod blend;
 mod clock;
+mod credit;
+mod grid;
 mod history;
+mod prediction;
+mod rewind;
+mod sight;
 mod tick;
 mod timeline;
 
 pub use blend::{Angle, Blend, Quat, Vec2, Vec3, blend_unless};
 pub use clock::RemoteClock;
+pub use credit::{InputCredit, InputRate, TooFast};
+pub use grid::{Circle, Grid};
 pub use history::History;
+pub use prediction::{
+    CORRECTION, INPUTS_WAITING, InputError, InputNumber, Motion, Prediction, PredictionFigures,
+    Predictor,
+};
+pub use rewind::{Past, REWIND_MAX, Rewind};
+pub use sight::{Sight, SightRange};
 pub use tick::Tick;
 pub use timeline::{Sample, Timeline, TooLate};
