@@ -101,12 +101,12 @@ impl<P: Copy + Ord> Attachments<P> {
     /// A token was shown by datagram.
     pub fn show(&mut self, from: Addr, token: Token) -> Result<Attached<P>, Denied> {
         let peer = *self.holders.get(&token).ok_or(Denied::Unknown)?;
-        if self.addrs.get(&from).is_some_and(|known| *known != peer) {
-            return Err(Denied::NotTheirOwn);
-        }
         let attachment = self.peers.get_mut(&peer).ok_or(Denied::Unknown)?;
         if attachment.host != from.host {
             return Err(Denied::OtherHost);
+        }
+        if self.addrs.get(&from).is_some_and(|known| *known != peer) {
+            return Err(Denied::NotTheirOwn);
         }
         let before = attachment.addr.replace(from);
         let moved = before != Some(from);
@@ -210,6 +210,11 @@ mod tests {
         };
         assert_eq!(all.show(link, token), Err(Denied::OtherHost));
         assert_eq!(all.peer_at(machine(2, 400)), None);
+        // Nor from an address there that is somebody's already.
+        let other = all.issue(2, machine(2, 0).host);
+        assert_eq!(all.show(machine(2, 400), other), attached(2, true));
+        assert_eq!(all.show(machine(2, 400), token), Err(Denied::OtherHost));
+        assert_eq!(all.peer_at(machine(2, 400)), Some(2));
     }
 
     #[test]

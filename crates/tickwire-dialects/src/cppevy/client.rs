@@ -64,6 +64,8 @@ counters! {
         unknown_event,
         /// Events of the protocol whose data makes no sense.
         bad_data,
+        /// Events of the protocol by datagram, which may be forged.
+        wrong_path,
         /// Answers to what was not asked.
         unasked_answer,
         /// Tokens that the server refused.

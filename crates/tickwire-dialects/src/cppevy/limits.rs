@@ -98,8 +98,9 @@ pub const ANSWERS_OWED: usize = 1_024;
 pub const STREAM_WAITING: usize = 256 * 1_024;
 
 /// Events and answers that wait for the next datagram to one client; on top of that the oldest is
-/// lost, as the network might lose it.
-pub const DATAGRAM_WAITING: usize = 256;
+/// lost, as the network might lose it. They wait for the end of a driver's turn only, so these are the
+/// answers to as many datagrams as it takes in in one.
+pub const DATAGRAM_WAITING: usize = 1_024;
 
 /// Answers to addresses that are not attached that wait to be sent: one driver's turn of them.
 pub const STRANGER_ANSWERS: usize = 1_024;
@@ -107,9 +108,17 @@ pub const STRANGER_ANSWERS: usize = 1_024;
 /// State requests of a client that wait for the next datagram.
 pub const REQUESTS_WAITING: usize = 64;
 
-/// Connections at a time. One more is closed at once; the ids of 1,024 entities are all in use by
-/// then.
-pub const STREAMS_MAX: usize = 2_048;
+/// Connections at a time that have not joined; one more takes the place of the oldest. As many again
+/// may have joined, since each needs a sync id.
+pub const UNJOINED_MAX: usize = 1_024;
+
+/// The same of one host. One machine that dials and says nothing cannot push out the others; a
+/// household, or a few hundred bots that are started at once, is less.
+pub const UNJOINED_A_HOST: usize = 256;
+
+/// How long a connection may be open without a Join that succeeds, whatever else it says: twice what
+/// silence may last, so that a client that is told Unavailable can ask again while sync ids rest.
+pub const JOIN_PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long the last bytes of a connection may take. After Leave a client waits as long for the
 /// answer.

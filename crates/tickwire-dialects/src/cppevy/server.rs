@@ -11,6 +11,7 @@ mod depart;
 mod desk;
 mod entities;
 mod event;
+mod lobby;
 mod peer;
 mod receive;
 mod sending;
@@ -25,12 +26,13 @@ use tickwire_session::{
     Transmit, counters,
 };
 
-use super::limits::{STATE_PERIOD, STREAMS_MAX};
+use super::limits::STATE_PERIOD;
 use super::message::{Data, Object, PayloadWriter, Summon, encode};
 use super::{ActionId, Archetype, Component, Delivery, EventId, Registry, SyncId, Writer};
 use assets::Assets;
 use desk::{LineId, Turn, Via};
 use entities::Entities;
+use lobby::Lobby;
 use peer::{Peer, Stage};
 use sending::Sending;
 use sync_ids::SyncIds;
@@ -79,8 +81,10 @@ counters! {
         stray_answer,
         /// State requests above the rate, or of states that do not exist.
         request_ignored,
-        /// Connections above what is kept.
+        /// Connections that had not joined, and gave way to newer ones.
         too_many_streams,
+        /// Connections that did not join in time.
+        join_overdue,
         /// Answers dropped because too many were waiting.
         overrun,
     }
@@ -94,12 +98,14 @@ pub struct Server {
     ids: SyncIds,
     entities: Entities,
     peers: BTreeMap<StreamId, Peer>,
+    lobby: Lobby,
     actors: BTreeMap<SyncId, StreamId>,
     attachments: Attachments<StreamId>,
     assets: Assets,
     /// Addresses that are not attached, and how many tokens of each are to be refused.
     strangers: VecDeque<(Addr, usize)>,
-    refused_streams: VecDeque<StreamId>,
+    /// Ends of streams that nothing is left to tell.
+    refused_streams: VecDeque<Transmit>,
     next_send: Instant,
     sending: Sending,
     /// Whose turn to send it is: those before have nothing to say.
@@ -119,6 +125,7 @@ impl Server {
             ids: SyncIds::new(),
             entities: Entities::default(),
             peers: BTreeMap::new(),
+            lobby: Lobby::default(),
             actors: BTreeMap::new(),
             attachments: Attachments::new(secret),
             assets: Assets::new(),
@@ -215,17 +222,21 @@ impl Server {
         Ok(())
     }
 
-    /// What a client's newest successful action of this kind by UDP said, for half a second: its
-    /// current input.
+    /// What a client's newest successful action of this kind said, for half a second: its current
+    /// input.
     pub fn controls(&self, now: Instant, actor: SyncId, action: ActionId) -> Option<&[u8]> {
         let peer = self.peers.get(self.actors.get(&actor)?)?;
-        let via = Via::Datagrams;
-        peer.desk.newest(now, LineId { action, via })
+        peer.desk.newest(now, action)
     }
 
     /// Offers an asset, in place of one that had this name.
     pub fn add_asset(&mut self, name: &str, bytes: &[u8]) -> Result<(), BadAsset> {
         self.assets.add(name, bytes)
+    }
+
+    /// Sets how many clients may play from now on. Those who play stay, even if they are more.
+    pub const fn set_places(&mut self, clients: u16) {
+        self.config.clients = Some(clients);
     }
 
     /// Sends a client away.
@@ -241,7 +252,7 @@ impl Server {
     pub fn shut_down(&mut self, now: Instant) {
         self.closing = true;
         let timestamp = self.timestamp(now);
-        for peer in self.peers.values_mut() {
+        for (&on, peer) in &mut self.peers {
             if let Some(actor) = peer.actor() {
                 peer.tell(
                     Via::Stream,
@@ -250,6 +261,7 @@ impl Server {
                 );
             }
             peer.close(now);
+            self.attachments.remove(on);
         }
         while let Some((&actor, _)) = self.actors.first_key_value() {
             self.leave_world(now, actor, Departure::ShutDown);
@@ -301,7 +313,7 @@ impl Server {
         let mut bytes = Vec::new();
         object.encode(&mut Writer::new(&mut bytes, usize::MAX));
         for peer in self.peers.values_mut() {
-            let reached = via == Via::Stream || peer.is_attached;
+            let reached = via == Via::Stream || peer.attached.is_some();
             if reached && peer.actor().is_some_and(|actor| to.includes(actor)) {
                 peer.tell_encoded(via, timestamp, &bytes);
             }
@@ -347,9 +359,9 @@ impl Server {
     fn send(&mut self, now: Instant) {
         let timestamp = self.timestamp(now);
         let due = self.entities.take_due(now, timestamp);
-        for (on, peer) in &mut self.peers {
+        for peer in self.peers.values_mut() {
             peer.end_sending(&self.sending);
-            if self.attachments.addr_of(*on).is_some() {
+            if peer.attached.is_some() {
                 peer.begin_sending(timestamp);
             }
         }
@@ -370,7 +382,7 @@ impl Server {
                 self.polled = Some(on);
                 return Some(Transmit::Stream { on });
             }
-            if let Some(to) = self.attachments.addr_of(on)
+            if let Some(to) = peer.attached
                 && peer.write_datagram(now, timestamp, states, out).is_some()
             {
                 self.polled = Some(on);
@@ -389,13 +401,19 @@ impl Server {
 
 impl Session for Server {
     fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr) {
-        if self.closing || self.peers.len() >= STREAMS_MAX {
-            self.counters.too_many_streams += u64::from(!self.closing);
-            self.refused_streams.push_back(on);
+        if self.closing {
+            self.refused_streams.push_back(Transmit::Finish { on });
             return;
         }
         self.next_send = self.next_send.max(now);
-        self.peers.insert(on, Peer::new(now, peer));
+        let peer = Peer::new(now, peer);
+        if let Some(gone) = self.lobby.enter(peer.as_visitor(on)) {
+            self.counters.too_many_streams += 1;
+            self.forget(gone);
+            // It has said nothing that matters, and waiting for it to close would keep its place.
+            self.refused_streams.push_back(Transmit::Abort { on: gone });
+        }
+        self.peers.insert(on, peer);
     }
 
     fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
@@ -465,15 +483,13 @@ impl Session for Server {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let deadline =
-            |(on, peer): (&StreamId, &Peer)| peer.deadline(self.attachments.addr_of(*on).is_some());
-        let next = self.peers.iter().map(deadline).min()?;
+        let next = self.peers.values().map(Peer::deadline).min()?;
         Some(next.min(self.next_send))
     }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
-        for (on, peer) in &self.peers {
-            visit(&peer.stats(self.attachments.addr_of(*on)));
+        for peer in self.peers.values() {
+            visit(&peer.stats());
         }
     }
 

@@ -80,6 +80,10 @@ impl Client {
                 Object::Failure { action, reason } => {
                     self.hear_input_answer(now, action, Some(reason));
                 }
+                // These are assured. Anybody can write a datagram that says that a client must go.
+                Object::Event { event, .. } if event.name().is_some() => {
+                    self.counters.wrong_path += 1;
+                }
                 other => self.hear_object(now, payload.timestamp, &other),
             }
             if self.is_ended() {

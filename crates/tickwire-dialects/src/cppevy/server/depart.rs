@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use tickwire_session::{Instant, Reason, StreamId, Transmit};
 
-use super::super::limits::{STREAM_WAITING, TIMEOUT};
+use super::super::limits::TIMEOUT;
 use super::super::message::Object;
 use super::super::{EventId, SyncId};
 use super::desk::Via;
@@ -18,18 +18,14 @@ impl Server {
         let Some(peer) = self.peers.get_mut(&on) else {
             return;
         };
-        let actor = peer.actor();
-        if let Some(actor) = actor {
+        if let Some(actor) = peer.actor() {
             peer.tell(
                 Via::Stream,
                 timestamp,
                 &EntityEvent::new(EventId::CLIENT_LEAVE, actor).object(),
             );
         }
-        peer.close(now);
-        if let Some(actor) = actor {
-            self.leave_world(now, actor, why);
-        }
+        self.close(now, on, why);
     }
 
     /// Closes a client's stream behind what waits for it, without a word.
@@ -39,6 +35,11 @@ impl Server {
         };
         let actor = peer.actor();
         peer.close(now);
+        if why == Departure::FellBehind {
+            peer.hurry(now);
+        }
+        // The token ends with the session; what is left to tell still has its address.
+        self.attachments.remove(on);
         if let Some(actor) = actor {
             self.leave_world(now, actor, why);
         }
@@ -54,15 +55,19 @@ impl Server {
         }
     }
 
-    /// Removes whoever is silent or cannot keep up, and answers what the game forgot.
+    /// Removes whoever is silent, cannot keep up or does not join, and answers what the game forgot.
     pub(super) fn sweep(&mut self, now: Instant) {
         let mut leaving = Vec::new();
+        while let Some(on) = self.lobby.pop_late(now) {
+            self.counters.join_overdue += 1;
+            leaving.push((on, Departure::TimedOut));
+        }
         let timestamp = self.timestamp(now);
         let mut late = Vec::new();
         for (&on, peer) in &mut self.peers {
             if now.since(peer.last_heard) >= TIMEOUT {
                 leaving.push((on, Departure::TimedOut));
-            } else if peer.stream.waiting() > STREAM_WAITING {
+            } else if peer.is_behind() {
                 leaving.push((on, Departure::FellBehind));
             }
             while let Some(line) = peer.desk.expire(now) {
@@ -82,8 +87,8 @@ impl Server {
 
     /// Ends the stream of a client that was told everything, or has had its time.
     pub(super) fn poll_ended_stream(&mut self, now: Instant) -> Option<Transmit> {
-        if let Some(on) = self.refused_streams.pop_front() {
-            return Some(Transmit::Finish { on });
+        if let Some(end) = self.refused_streams.pop_front() {
+            return Some(end);
         }
         let ends = |peer: &Peer| match peer.stage {
             Stage::Closing { until } => peer.is_told() || now >= until,
@@ -100,7 +105,9 @@ impl Server {
     }
 
     pub(super) fn forget(&mut self, on: StreamId) {
-        self.peers.remove(&on);
+        if let Some(peer) = self.peers.remove(&on) {
+            self.lobby.leave(peer.as_visitor(on));
+        }
         self.attachments.remove(on);
     }
 }

@@ -1,8 +1,8 @@
 //! The actions of one client that the game has to answer.
 //!
 //! Actions of one kind that came by one path stand in a line, and the game is shown only the first of
-//! it. That keeps the answers in order whatever the game does, and while an action is put off the
-//! line behind it gets failures alone, so that its late success cannot be taken for another's.
+//! it. That keeps the answers in order whatever the game does, and while an action is put off others
+//! of its kind get failures alone, so that its late success cannot be taken for another's.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -112,6 +112,10 @@ impl Desk {
 
     /// What to do about the first of a line, if something is to be done.
     pub(super) fn next(&mut self, now: Instant, id: LineId) -> Option<Turn> {
+        // One that was put off keeps both paths to failures: what it waits for is the same.
+        let mut lines = self.lines_of(id.action);
+        let delayed = lines.any(|line| line.delayed.is_some());
+        drop(lines);
         let line = self.lines.get_mut(&id)?;
         if line.first.is_some() {
             return None;
@@ -121,7 +125,7 @@ impl Desk {
                 line.owed.pop_front();
                 Some(Turn::Refuse(Reason::Busy))
             }
-            Owed::Decision(_) if line.delayed.is_some() => {
+            Owed::Decision(_) if delayed => {
                 line.owed.pop_front();
                 Some(Turn::Refuse(Reason::Waiting))
             }
@@ -170,10 +174,20 @@ impl Desk {
         Some(*id)
     }
 
-    /// What the newest successful action of a line said, while it holds.
-    pub(super) fn newest(&self, now: Instant, id: LineId) -> Option<&[u8]> {
-        let (at, data) = self.lines.get(&id)?.newest.as_ref()?;
+    /// What the newest successful action of a kind said, by whichever path, while it holds.
+    pub(super) fn newest(&self, now: Instant, action: ActionId) -> Option<&[u8]> {
+        let newest = self
+            .lines_of(action)
+            .filter_map(|line| line.newest.as_ref());
+        let (at, data) = newest.max_by_key(|(at, _)| *at)?;
         (now.since(*at) < INPUT_HOLD).then_some(data)
+    }
+
+    /// The lines of a kind of action, one for each path.
+    fn lines_of(&self, action: ActionId) -> impl Iterator<Item = &Line> {
+        [Via::Stream, Via::Datagrams]
+            .into_iter()
+            .filter_map(move |via| self.lines.get(&LineId { action, via }))
     }
 }
 
@@ -279,10 +293,10 @@ mod tests {
     #[test]
     fn an_input_holds_for_half_a_second() {
         let mut desk = desk_with(1);
-        assert_eq!(desk.newest(NOW, LINE), None);
+        assert_eq!(desk.newest(NOW, LINE.action), None);
         let first = asked(&mut desk, 0);
         desk.decide(NOW, LINE, first, Ok(())).unwrap();
-        assert_eq!(desk.newest(NOW, LINE), Some(&[0][..]));
-        assert_eq!(desk.newest(NOW + INPUT_HOLD, LINE), None);
+        assert_eq!(desk.newest(NOW, LINE.action), Some(&[0][..]));
+        assert_eq!(desk.newest(NOW + INPUT_HOLD, LINE.action), None);
     }
 }

@@ -6,13 +6,13 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use core::time::Duration;
 
-use tickwire_session::{Addr, Instant, PeerStats, Traffic};
+use tickwire_session::{Addr, Instant, PeerStats, StreamId, Traffic};
 use tickwire_wire::Serial;
 
 use super::super::SyncId;
 use super::super::limits::{
     DATAGRAM_WAITING, DATAGRAMS_A_SENDING, FAREWELL, KEEP_ALIVE, REQUESTS_A_SECOND,
-    STREAM_KEEP_ALIVE,
+    STREAM_KEEP_ALIVE, STREAM_WAITING,
 };
 use super::super::message::{Assembler, Data, Object, PayloadWriter, encode};
 use super::super::outgoing::{Queue, StreamOut};
@@ -20,20 +20,23 @@ use super::super::{EventId, StateId};
 use super::assets::Transfer;
 use super::desk::{Desk, Via};
 use super::entities::Entities;
+use super::lobby::Visitor;
 use super::sending::{Due, Sending};
 
 #[derive(Debug)]
 pub(super) struct Peer {
     /// Where its stream comes from.
     pub(super) addr: Addr,
+    /// When its stream was opened.
+    opened: Instant,
     pub(super) stage: Stage,
     pub(super) assembler: Assembler,
     pub(super) stream: StreamOut,
     pub(super) desk: Desk,
     pub(super) transfer: Option<Transfer>,
     pub(super) last_heard: Instant,
-    /// Whether its datagrams have an address: from the first token shown to the end of its stream.
-    pub(super) is_attached: bool,
+    /// Where its datagrams go: from the first token shown to the end of its stream.
+    pub(super) attached: Option<Addr>,
     pub(super) traffic: Traffic,
     pub(super) refused: u64,
     /// Events and answers for the next datagram.
@@ -72,13 +75,14 @@ impl Peer {
     pub(super) fn new(now: Instant, addr: Addr) -> Self {
         Self {
             addr,
+            opened: now,
             stage: Stage::Open,
             assembler: Assembler::default(),
             stream: StreamOut::default(),
             desk: Desk::new(now),
             transfer: None,
             last_heard: now,
-            is_attached: false,
+            attached: None,
             traffic: Traffic::NONE,
             refused: 0,
             datagrams: Queue::default(),
@@ -100,6 +104,20 @@ impl Peer {
         }
     }
 
+    /// Itself among the streams that have not joined.
+    pub(super) const fn as_visitor(&self, on: StreamId) -> Visitor {
+        Visitor {
+            on,
+            host: self.addr.host,
+            since: self.opened,
+        }
+    }
+
+    /// Whether more waits for it than is kept for a client that does not read.
+    pub(super) const fn is_behind(&self) -> bool {
+        self.stream.waiting() > STREAM_WAITING
+    }
+
     /// From now on it is only told what waits.
     pub(super) fn close(&mut self, now: Instant) {
         if !matches!(self.stage, Stage::Closing { .. }) {
@@ -110,6 +128,13 @@ impl Peer {
             self.due.clear();
             self.shared = 0..0;
             self.budget = 0;
+        }
+    }
+
+    /// It does not read, so it is not waited for.
+    pub(super) const fn hurry(&mut self, now: Instant) {
+        if let Stage::Closing { until } = &mut self.stage {
+            *until = now;
         }
     }
 
@@ -141,9 +166,11 @@ impl Peer {
         }
     }
 
-    /// Its datagrams go to a new address, which knows nothing: every state is due.
-    pub(super) fn attach(&mut self, entities: &Entities) {
-        self.due.extend(entities.descriptors());
+    /// Its datagrams go to this address. A new one knows nothing: every state is due.
+    pub(super) fn attach(&mut self, to: Addr, entities: &Entities) {
+        if self.attached.replace(to) != Some(to) {
+            self.due.extend(entities.descriptors());
+        }
     }
 
     /// Takes part in the sending that begins, if its states are news to this client.
@@ -295,7 +322,7 @@ impl Peer {
     }
 
     /// When it next has to be sent something unasked.
-    pub(super) fn deadline(&self, is_attached: bool) -> Instant {
+    pub(super) fn deadline(&self) -> Instant {
         let stream = match &self.transfer {
             _ if !self.stream.has_room() => Instant::NEVER,
             Some(_) => self.stream_sent + KEEP_ALIVE,
@@ -303,20 +330,20 @@ impl Peer {
         };
         match self.stage {
             Stage::Closing { until } => until,
-            _ if is_attached => stream.min(self.datagram_sent + KEEP_ALIVE),
+            _ if self.attached.is_some() => stream.min(self.datagram_sent + KEEP_ALIVE),
             _ => stream,
         }
     }
 
-    /// Its figures; `attached` is where its datagrams go.
-    pub(super) fn stats(&self, attached: Option<Addr>) -> PeerStats<'_> {
-        let (name, state) = match (&self.stage, attached) {
+    /// Its figures.
+    pub(super) fn stats(&self) -> PeerStats<'_> {
+        let (name, state) = match (&self.stage, self.attached) {
             (Stage::Open, _) => ("", "Open"),
             (Stage::Joined { name, .. }, None) => (&**name, "Joined"),
             (Stage::Joined { name, .. }, Some(_)) => (&**name, "Attached"),
             (Stage::Closing { .. }, _) => ("", "Closing"),
         };
-        let mut stats = PeerStats::new(name, attached.unwrap_or(self.addr), state);
+        let mut stats = PeerStats::new(name, self.attached.unwrap_or(self.addr), state);
         stats.traffic = self.traffic;
         stats.refused = self.refused;
         stats

@@ -26,6 +26,9 @@ impl Server {
             return;
         };
         peer.traffic.received(bytes.len());
+        if matches!(peer.stage, Stage::Closing { .. }) {
+            return;
+        }
         // The assembler is lent to the loop, so that a payload can be read from it while the peer is
         // changed by what it says.
         let mut assembler = core::mem::take(&mut peer.assembler);
@@ -48,11 +51,9 @@ impl Server {
         };
         match (outcome, self.peers.get_mut(&on)) {
             (Ok(()), Some(peer)) => peer.assembler = assembler,
-            (Err(_), Some(peer)) => {
-                if !matches!(peer.stage, Stage::Closing { .. }) {
-                    self.counters.undecodable_stream += 1;
-                    self.close(now, on, Departure::Garbled);
-                }
+            (Err(_), Some(_)) => {
+                self.counters.undecodable_stream += 1;
+                self.close(now, on, Departure::Garbled);
             }
             (_, None) => {}
         }
@@ -70,6 +71,11 @@ impl Server {
         for object in payload.objects() {
             peer.traffic.messages_in += 1;
             self.hear_object(now, on, peer, Via::Stream, &object)?;
+        }
+        // Answers are made faster than they are sent, so waiting for the next sweep would bound
+        // nothing.
+        if peer.is_behind() {
+            return Err(Departure::FellBehind);
         }
         Ok(())
     }
@@ -131,10 +137,7 @@ impl Server {
                 if let Some(peer) = self.peers.get_mut(&attached.peer) {
                     let object = Object::Success { action, message };
                     peer.tell(Via::Datagrams, timestamp, &object);
-                    peer.is_attached = true;
-                    if attached.moved && peer.actor().is_some() {
-                        peer.attach(&self.entities);
-                    }
+                    peer.attach(from, &self.entities);
                 }
                 Ok(())
             }
@@ -222,13 +225,13 @@ impl Server {
             ActionId::JOIN => return self.hear_join(now, on, peer, line.via, data),
             _ if peer.actor().is_none() => Err(Reason::Unavailable),
             // A token is shown by the path that it is for.
-            ActionId::ATTACH => Err(Reason::Error),
+            ActionId::ATTACH => Err(self.bad_data()),
             ActionId::ASSET => self.hear_asset(peer, data),
             ActionId::LEAVE if data.bytes().is_empty() => {
                 self.answer_own(now, peer, line, Ok(Vec::new()));
                 return Err(Departure::Left);
             }
-            ActionId::LEAVE => Err(Reason::Error),
+            ActionId::LEAVE => Err(self.bad_data()),
             action => match self.config.registry.action(action) {
                 None => {
                     self.counters.unknown_action += 1;
@@ -259,6 +262,12 @@ impl Server {
         Ok(())
     }
 
+    /// What an action of the protocol gets whose data makes no sense.
+    const fn bad_data(&mut self) -> Reason {
+        self.counters.bad_data += 1;
+        Reason::Error
+    }
+
     fn answer_own(&mut self, now: Instant, peer: &mut Peer, line: LineId, verdict: Verdict) {
         let action = line.action;
         let message = verdict.as_ref().map(Vec::as_slice).unwrap_or_default();
@@ -286,10 +295,7 @@ impl Server {
     ) -> Result<(), Departure> {
         let action = ActionId::JOIN;
         let joined = match Join::decode(data.bytes()) {
-            Err(_) => {
-                self.counters.bad_data += 1;
-                Err(Reason::Error)
-            }
+            Err(_) => Err(self.bad_data()),
             Ok(_) if !matches!(peer.stage, Stage::Open) => Err(Reason::Unavailable),
             Ok(_) if self.events.len() >= EVENTS_WAITING => Err(Reason::Busy),
             Ok(join) => self.place(now, on, peer, join),
@@ -330,6 +336,7 @@ impl Server {
         let joined = EntityEvent::new(EventId::CLIENT_JOIN, actor);
         self.tell(now, Audience::All, Via::Stream, &joined.object());
         self.actors.insert(actor, on);
+        self.lobby.leave(peer.as_visitor(on));
         let name = join.name.into();
         self.events.push_back(ServerEvent::Joined {
             actor,
@@ -362,8 +369,7 @@ impl Server {
 
     fn hear_asset(&mut self, peer: &mut Peer, data: Data<'_>) -> Verdict {
         let Ok(request) = AssetRequest::decode(data.bytes()) else {
-            self.counters.bad_data += 1;
-            return Err(Reason::Error);
+            return Err(self.bad_data());
         };
         let bytes = self.assets.get(request.name).ok_or(Reason::Unavailable)?;
         if peer.transfer.is_some() {

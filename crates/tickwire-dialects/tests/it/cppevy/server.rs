@@ -3,6 +3,7 @@
 mod actions;
 mod assets;
 mod attaching;
+mod crowds;
 mod joining;
 mod leaving;
 mod states;

@@ -2,7 +2,7 @@
 
 use tickwire_dialects::cppevy::limits::{KEEP_ALIVE, STATE_MAX_AGE, STREAM_KEEP_ALIVE};
 use tickwire_dialects::cppevy::message::Object;
-use tickwire_dialects::cppevy::{ClientEvent, EventId};
+use tickwire_dialects::cppevy::{ClientEvent, EventId, Phase};
 
 use super::super::script::{ClientScript, ms};
 use super::super::words::{
@@ -140,6 +140,17 @@ fn unknown_events_and_bad_data_are_counted() {
     let counters = c.counters();
     assert_eq!((counters.unknown_event, counters.bad_data), (1, 4));
     assert_eq!(counters.unknown_entity, 3);
+}
+
+#[test]
+fn what_is_assured_is_not_believed_of_a_datagram() {
+    let mut c = with_rock();
+    c.forget();
+    c.show(&[client_leave(1), summon(5, ROCK), dismiss(7), client_join(7)]);
+    assert_eq!(c.events(), []);
+    assert_eq!(c.counters().wrong_path, 4);
+    assert!(c.client.entity(id(7)).is_some());
+    assert_eq!(c.client.phase(), Phase::Playing);
 }
 
 #[test]

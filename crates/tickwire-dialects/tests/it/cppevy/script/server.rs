@@ -171,6 +171,11 @@ impl ServerScript {
         self.ended.contains(&stream(client))
     }
 
+    /// Whether the server ended a stream.
+    pub(crate) fn has_ended(&self, on: StreamId) -> bool {
+        self.ended.contains(&on)
+    }
+
     /// Client `n` closes its stream.
     #[track_caller]
     pub(crate) fn close(&mut self, client: u8) {

@@ -71,6 +71,11 @@ fn the_same_action_again_is_answered_again() {
         let token = s.action();
         s.game(|now, server| server.answer(now, token, Answer::Success(&[])).unwrap());
         assert_eq!(s.catches(1), [success(STEER, &[])]);
+        s.send(1, &[action(BUY, &[3])]);
+        let token = s.action();
+        let no = Answer::Failure(Reason::Unavailable);
+        s.game(|now, server| server.answer(now, token, no).unwrap());
+        assert_eq!(s.hears(1), [failure(BUY, Reason::Unavailable)]);
     }
 }
 
@@ -140,14 +145,14 @@ fn while_one_is_delayed_the_others_of_its_kind_fail() {
     );
     s.send(1, &[action(BUY, &[3])]);
     assert_eq!(s.hears(1), [failure(BUY, Reason::Waiting)]);
-    // By the other path it is another line.
+    // By the other path as well.
     s.cast(1, &[action(BUY, &[4])]);
-    let other = s.action();
-    s.game(|now, server| server.answer(now, other, Answer::Success(&[])).unwrap());
-    assert_eq!(s.catches(1), [success(BUY, &[])]);
+    assert_eq!(s.catches(1), [failure(BUY, Reason::Waiting)]);
     s.game(|now, server| server.answer(now, first, Answer::Success(b"late")).unwrap());
     assert_eq!(s.hears(1), [success(BUY, b"late")]);
     s.send(1, &[action(BUY, &[5])]);
+    s.action();
+    s.cast(1, &[action(BUY, &[6])]);
     s.action();
 }
 
@@ -231,6 +236,11 @@ fn controls_are_the_newest_input_that_was_taken() {
     }
     s.advance(INPUT_HOLD);
     assert_eq!(s.server.controls(s.now, actor, STEER), None);
+    // A server takes any action by either path.
+    s.send(1, &[action(STEER, &[4])]);
+    let token = s.action();
+    s.game(|now, server| server.answer(now, token, Answer::Success(&[])).unwrap());
+    assert_eq!(s.server.controls(s.now, actor, STEER), Some(&[4][..]));
 }
 
 #[test]

@@ -115,6 +115,91 @@ fn an_attached_address_cannot_show_another_client_s_token() {
     assert_eq!(answer[0].objects, [success(ATTACHED, &[])]);
 }
 
+/// Where a token may be shown from, in this test.
+#[derive(Clone, Copy, Debug)]
+enum Shown {
+    /// Its holder attached this address.
+    Attached,
+    /// An address of a known machine that nobody attached.
+    Unattached,
+    /// An address of a machine that has no stream.
+    Unknown,
+}
+
+/// Whose it is.
+#[derive(Clone, Copy, Debug)]
+enum Whose {
+    Own,
+    Nobody,
+    Neighbour,
+    OtherMachine,
+    Ended,
+}
+
+#[test]
+fn every_token_from_every_kind_of_address() {
+    use {Reason::Error, Shown::*, Whose::*};
+    let yes = Some(success(ATTACHED, &[]));
+    let no = Some(failure(ATTACHED, Error));
+    let table = [
+        (Attached, Own, yes),
+        (Attached, Nobody, no),
+        (Attached, Neighbour, no),
+        (Attached, OtherMachine, None),
+        (Attached, Ended, no),
+        (Unattached, Own, yes),
+        (Unattached, Nobody, no),
+        (Unattached, Neighbour, yes),
+        (Unattached, OtherMachine, None),
+        (Unattached, Ended, no),
+        (Unknown, Own, None),
+        (Unknown, Nobody, no),
+        (Unknown, Neighbour, None),
+        (Unknown, OtherMachine, None),
+        (Unknown, Ended, no),
+    ];
+    for (shown, whose, expected) in table {
+        let mut s = ServerScript::new();
+        let own = s.join(1);
+        s.cast(1, &[attach(own.token.0)]);
+        let neighbour = s.join_from(2, machine(1, 4_001));
+        let other = s.join(3);
+        s.cast(3, &[attach(other.token.0)]);
+        let ended = s.join_from(4, machine(1, 4_003));
+        s.close(4);
+        s.forget();
+        let from = match shown {
+            Attached => addr(1),
+            Unattached => other_port(1),
+            Unknown => machine(77, 5_000),
+        };
+        let token = match whose {
+            Own => own.token.0,
+            Nobody => own.token.0 ^ 1,
+            Neighbour => neighbour.token.0,
+            OtherMachine => other.token.0,
+            Ended => ended.token.0,
+        };
+        s.cast_from(from, &[attach(token)]);
+        let mail = s.datagram_mail(from);
+        let answers: Vec<_> = mail.into_iter().flat_map(|mail| mail.objects).collect();
+        assert_eq!(answers, Vec::from_iter(expected), "{shown:?}, {whose:?}");
+        s.expects_nothing();
+        // Whatever was shown, nobody else's datagrams go elsewhere.
+        s.forget();
+        s.cast(3, &[action(ActionId::DISABLED, &[])]);
+        let disabled = failure(ActionId::DISABLED, Reason::Disabled);
+        assert_eq!(s.catches(3), [disabled], "{shown:?}, {whose:?}");
+        let counted = s.counters();
+        let violations = counted.wrong_token + counted.token_from_elsewhere + counted.foreign_token;
+        assert_eq!(
+            violations,
+            u64::from(expected != yes),
+            "{shown:?}, {whose:?}"
+        );
+    }
+}
+
 #[test]
 fn what_follows_an_attach_in_its_datagram_counts_and_what_precedes_it_does_not() {
     let mut s = ServerScript::new();
@@ -143,6 +228,7 @@ fn attach_by_stream_is_an_error() {
     let ann = s.join(1);
     s.send(1, &[attach(ann.token.0)]);
     assert_eq!(s.hears(1), [failure(ATTACHED, Reason::Error)]);
+    assert_eq!(s.counters().bad_data, 1);
     assert_eq!(s.state(1), Some("Joined"));
 }
 

@@ -1,12 +1,11 @@
 //! How a client goes, and how the server ends.
 
-use tickwire_dialects::cppevy::limits::{FAREWELL, STREAM_WAITING, STREAMS_MAX, TIMEOUT};
+use tickwire_dialects::cppevy::limits::{FAREWELL, STREAM_WAITING, TIMEOUT};
 use tickwire_dialects::cppevy::{ActionId, Audience, Departure, Reason, ServerEvent};
-use tickwire_session::{Session, StreamId};
 
-use super::super::script::{ServerScript, addr, ms, stream};
+use super::super::script::{ServerScript, ms, stream};
 use super::super::words::{
-    BUY, GONG, action, attach, client_leave, dismiss, failure, id, join, leave, payload, success,
+    BUY, GONG, action, attach, client_leave, dismiss, failure, id, leave, payload, success,
 };
 
 fn left(actor: u16, why: Departure) -> ServerEvent {
@@ -48,6 +47,9 @@ fn leave_with_data_makes_no_sense() {
     let mut s = with_two();
     s.send(1, &[action(ActionId::LEAVE, &[1])]);
     assert_eq!(s.hears(1), [failure(ActionId::LEAVE, Reason::Error)]);
+    s.cast(1, &[action(ActionId::LEAVE, &[0; 255])]);
+    assert_eq!(s.catches(1), [failure(ActionId::LEAVE, Reason::Error)]);
+    assert_eq!(s.counters().bad_data, 2);
     assert!(!s.has_closed(1));
 }
 
@@ -119,9 +121,8 @@ fn who_does_not_read_is_removed_and_holds_nobody_up() {
     }
     s.advance(ms(100));
     assert_eq!(s.events(), [left(0, Departure::FellBehind)]);
-    assert!(!s.has_closed(1), "there is something left to tell");
-    s.advance(FAREWELL);
-    assert!(s.has_closed(1));
+    assert!(s.has_closed(1), "what is left to tell it would not read");
+    assert_eq!(s.state(2), Some("Attached"));
 }
 
 #[test]
@@ -149,15 +150,19 @@ fn a_stream_that_makes_no_sense_is_closed_behind_what_it_was_owed() {
 }
 
 #[test]
-fn connections_above_the_limit_are_closed_at_once() {
+fn a_token_ends_with_its_session_even_if_the_farewell_takes_longer() {
     let mut s = ServerScript::new();
-    for number in 0..STREAMS_MAX {
-        let on = StreamId::Accepted(1_000 + u32::try_from(number).unwrap());
-        s.server.handle_opened(s.now, on, addr(9));
-    }
-    s.open(1);
+    let ann = s.join(1);
+    s.cast(1, &[attach(ann.token.0)]);
+    (s.stuffed, s.window) = (true, 0);
+    s.give_room(stream(1));
+    s.forget();
+    s.send(1, &[leave()]);
+    assert_eq!(s.state(1), Some("Closing"));
+    s.cast(1, &[attach(ann.token.0)]);
+    assert_eq!(s.catches(1), [failure(ActionId::ATTACH, Reason::Error)]);
+    s.cast(1, &[action(BUY, &[])]);
+    assert_eq!(s.catches(1), []);
+    s.advance(FAREWELL);
     assert!(s.has_closed(1));
-    assert_eq!(s.counters().too_many_streams, 1);
-    s.send(1, &[join("late")]);
-    assert_eq!(s.hears(1), []);
 }
