@@ -11,6 +11,7 @@
 //! | [`lwar`] | a space shooter with reliable messages of its own | UDP |
 //! | [`opendrakan`] | an engine's snapshots, each by its difference to an acknowledged one | UDP and TCP |
 //! | [`pixmess`] | a world of tiles, in chunks that clients subscribe to | TCP |
+//! | [`reone`] | an engine's creatures, each snapshot by its difference to one the client has | UDP and TCP |
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -22,3 +23,4 @@ pub mod cppevy;
 pub mod lwar;
 pub mod opendrakan;
 pub mod pixmess;
+pub mod reone;

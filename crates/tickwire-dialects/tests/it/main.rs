@@ -4,5 +4,6 @@ mod cppevy;
 mod lwar;
 mod opendrakan;
 mod pixmess;
+mod reone;
 mod sim;
 mod vectors;

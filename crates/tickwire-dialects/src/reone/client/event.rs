@@ -1,0 +1,295 @@
+//! What a client tells its application: how far it has come, what happened, what was refused.
+
+use alloc::string::String;
+use core::fmt;
+use core::time::Duration;
+
+use tickwire_session::bulk::Fetched;
+use tickwire_session::counters;
+
+use super::super::message::{Ballistics, Parameters, Refusal, Speed};
+use super::super::{
+    CallId, ClientId, CreatureStatus, EventId, ModuleNumber, ObjectId, SnapshotSeq,
+};
+use super::call::{CallFailure, CallReply};
+use super::loading::{LoadFault, LoadProgress};
+
+/// How far the client has come (see `STATES.md`).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Phase {
+    /// The stream is not open yet.
+    Connecting,
+    /// It is, and the server has not answered Hello.
+    Handshaking,
+    /// The module is being loaded.
+    Loading,
+    /// It is loaded, and the server has not said its parameters.
+    Initialising,
+    /// It has, and no snapshot is whole yet.
+    Ready,
+    /// There is a world to show.
+    Playing,
+    /// The connection was lost, and will be dialled again.
+    Reconnecting,
+    /// Over; nothing is sent any more.
+    Ended(EndReason),
+}
+
+/// Why it is over.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum EndReason {
+    /// No server answered.
+    Unreachable,
+    /// The server refused; [`ClientEvent::Refused`] told in its own words.
+    Refused(Refusal),
+    /// The server ended the stream, and the client is not to come back.
+    ServerClosed,
+    /// The server fell silent, and the client is not to come back.
+    TimedOut,
+    /// The server's stream did not decode.
+    Undecodable,
+    /// The module cannot be loaded.
+    Load(LoadFault),
+    /// This client went.
+    Disconnected,
+}
+
+/// What the application is told.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ClientEvent {
+    /// The server knows this client. Events of an earlier connection are not known to it.
+    Welcomed {
+        /// This client's number.
+        client: ClientId,
+    },
+    /// A module is being loaded. What was known of another means nothing any more.
+    Loading {
+        /// Its number.
+        module: ModuleNumber,
+        /// What it is called.
+        name: String,
+    },
+    /// A piece of a resource came.
+    Progress(LoadProgress),
+    /// A resource that the application did not hold is here, and as listed.
+    Fetched(Fetched),
+    /// A resource is not as listed. The session ends.
+    BadResource {
+        /// Which.
+        name: String,
+    },
+    /// Everything is here.
+    Loaded,
+    /// What the client is, and how snapshots come.
+    Initialised(Parameters),
+    /// The first snapshot since the module was loaded is whole: there is a world to show.
+    Started,
+    /// A snapshot is whole.
+    Snapshot(Whole),
+    /// The resource of a creature is known; from now on it is shown.
+    Known {
+        /// Which creature.
+        id: ObjectId,
+        /// What it is made of.
+        resref: String,
+    },
+    /// A shot was fired; see [`Client::shots`](super::Client::shots).
+    Shot(Ballistics),
+    /// An object begins an animation.
+    Animation {
+        /// Which object.
+        id: ObjectId,
+        /// When.
+        at: SnapshotSeq,
+        /// How; the game's bits.
+        flags: u32,
+        /// How fast, so that it catches up.
+        speed: Speed,
+        /// Which animation.
+        resref: String,
+    },
+    /// An effect begins at an object.
+    Effect {
+        /// Which object.
+        id: ObjectId,
+        /// When.
+        at: SnapshotSeq,
+        /// Which effect.
+        resref: String,
+    },
+    /// A call of the application ended.
+    CallEnded {
+        /// Which.
+        id: CallId,
+        /// What came of it.
+        outcome: Result<CallReply, CallFailure>,
+    },
+    /// The server had forgotten this client, which shows its token again.
+    Interrupted,
+    /// The server refuses something.
+    Refused {
+        /// Why.
+        reason: Refusal,
+        /// The same in its own words.
+        text: String,
+    },
+    /// The connection was lost, and is dialled again after a pause.
+    Reconnecting {
+        /// The pause.
+        after: Duration,
+    },
+    /// It is over.
+    Ended(EndReason),
+}
+
+/// A snapshot is whole: what a prediction is checked against.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Whole {
+    /// Which snapshot.
+    pub sequence: SnapshotSeq,
+    /// The server's tick.
+    pub tick: u32,
+    /// The newest event that it shows the outcome of.
+    pub answered: EventId,
+    /// The own creature in it, if there is one.
+    pub own: Option<CreatureStatus>,
+    /// Whether it is newer than every other that is whole.
+    pub is_newest: bool,
+}
+
+/// What the newest snapshot was made of.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Mode {
+    /// Its difference to a snapshot that this client acknowledged.
+    Performant,
+    /// Its difference to the base.
+    Fallback,
+}
+
+/// Why an event is not sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum SendError {
+    /// The server takes no events now.
+    NotReady,
+    /// The server has not acknowledged those before.
+    TooManyWaiting,
+    /// Its content is longer than an event can carry.
+    TooLong,
+}
+
+/// Why a call is not made.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum AskError {
+    /// There is no connection.
+    NotConnected,
+    /// Too many calls are under way.
+    TooMany,
+    /// Its argument is longer than a call can carry.
+    TooLong,
+}
+
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unreachable => "no server answered: check the address and that it runs",
+            Self::Refused(reason) => return write!(f, "the server refused: {}", reason.name()),
+            Self::ServerClosed => "the server ended the connection",
+            Self::TimedOut => "the server fell silent",
+            Self::Undecodable => "the server sent what is not the protocol",
+            Self::Load(fault) => return write!(f, "the module cannot be loaded: {fault}"),
+            Self::Disconnected => "you left",
+        })
+    }
+}
+
+impl fmt::Display for LoadFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Manifest => "its manifest is none",
+            Self::TooLarge => "it is too large",
+            Self::Base => "it has no base",
+            Self::Mismatch => "a resource is not as listed",
+            Self::Misplaced => "the pieces of a resource do not fit",
+        })
+    }
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotReady => "the server takes no events now",
+            Self::TooManyWaiting => "the server has not acknowledged the events before",
+            Self::TooLong => "the event is too long",
+        })
+    }
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotConnected => "there is no connection",
+            Self::TooMany => "too many calls wait for their answers",
+            Self::TooLong => "the argument is too long",
+        })
+    }
+}
+
+impl core::error::Error for EndReason {}
+impl core::error::Error for SendError {}
+impl core::error::Error for AskError {}
+
+counters! {
+    /// What a client refused or noticed, by cause.
+    pub struct ClientCounters {
+        /// Datagrams, and ends of streams, that did not decode.
+        undecodable,
+        /// Datagrams from somebody else.
+        stranger,
+        /// Datagrams that came before the client was ready for them.
+        not_ready,
+        /// Frames that came when they make no sense.
+        unexpected,
+        /// Parameters of another module than the one that is loaded.
+        other_module,
+        /// Invalid while snapshots keep coming.
+        invalid_doubted,
+        /// Datagrams of snapshots that are whole, or too old to be wanted.
+        settled,
+        /// Datagrams that came twice.
+        duplicate,
+        /// Datagrams that contradict others of their snapshot.
+        contradiction,
+        /// Snapshots whose baseline is not here.
+        baseline_missing,
+        /// Snapshots that change objects which are not there.
+        unknown_object,
+        /// Snapshots that name an object twice.
+        object_twice,
+        /// Snapshots that were whole too late to be shown.
+        late,
+        /// Whole snapshots that differ from one acknowledged.
+        performant,
+        /// Whole snapshots that differ from the base.
+        fallback,
+        /// Times that what is held was forgotten, because no snapshot had been whole for long.
+        hang,
+        /// Commands whose moment was long over.
+        command_late,
+        /// Acknowledgements of events that were never sent.
+        ack_never_sent,
+        /// Results that nobody waits for.
+        unasked_result,
+        /// Pieces of resources that nobody waits for.
+        unasked_piece,
+        /// Events that a lost connection took along.
+        event_lost,
+        /// Connections that were lost.
+        reconnected,
+        /// Events dropped because the application did not take them.
+        overrun,
+    }
+}

@@ -1,0 +1,168 @@
+//! What the server's frames make the client do: it is welcomed, loads a module, and is refused.
+
+use tickwire_session::Instant;
+use tickwire_session::bulk::Piece;
+use tickwire_state::RemoteClock;
+
+use super::super::message::{DownFrame, Refusal, UpFrame};
+use super::super::{EventId, ModuleNumber, SnapshotSeq, Text};
+use super::loading::{LoadFault, Loaded, PieceError};
+use super::{Client, ClientEvent, EndReason, Phase, call};
+
+impl Client {
+    pub(super) fn receive_stream(&mut self, now: Instant, bytes: &[u8]) {
+        if self.is_over() {
+            return;
+        }
+        self.traffic.received(bytes.len());
+        self.last_heard = now;
+        let mut inbox = core::mem::take(&mut self.inbox);
+        let stream = self.connection.stream();
+        let decoded = inbox.receive(bytes, |frame| {
+            self.traffic.messages_in += 1;
+            // A frame may have ended the connection that it and the rest came on.
+            let is_open = !self.is_over() && self.phase != Phase::Reconnecting;
+            if is_open && self.connection.stream() == stream {
+                self.hear_frame(now, &frame);
+            }
+        });
+        if self.connection.stream() == stream {
+            self.inbox = inbox;
+        }
+        if decoded.is_err() && !self.is_over() {
+            self.counters.undecodable += 1;
+            self.hang_up(EndReason::Undecodable);
+        }
+    }
+
+    fn hear_frame(&mut self, now: Instant, frame: &DownFrame<'_>) {
+        match *frame {
+            DownFrame::Welcome {
+                client,
+                token,
+                module,
+                name,
+            } => {
+                if self.phase != Phase::Handshaking {
+                    self.counters.unexpected += 1;
+                    return;
+                }
+                self.connection.set_welcome(token);
+                self.round_trip.add_sample(self.connection.advance(now));
+                self.counters.event_lost += self.uplink.restart() as u64;
+                self.answered = EventId(0);
+                self.tell(ClientEvent::Welcomed { client });
+                self.begin_module(now, module, name);
+            }
+            DownFrame::Refused { reason, text } => self.hear_refusal(now, reason, text),
+            _ if self.connection.token().is_none() => self.counters.unexpected += 1,
+            DownFrame::Resource {
+                name,
+                total,
+                offset,
+                piece,
+            } => {
+                let piece = Piece {
+                    of: total,
+                    offset,
+                    bytes: piece,
+                };
+                self.hear_piece(now, name, piece);
+            }
+            DownFrame::Result { id, status, answer } => {
+                let id = tickwire_session::CallId(id.0);
+                let status = call::status(status);
+                if self.calls.handle_result(id, status, answer).is_err() {
+                    self.counters.unasked_result += 1;
+                }
+                self.take_results();
+            }
+            DownFrame::ModuleChanged { module, name } => self.begin_module(now, module, name),
+        }
+    }
+
+    /// Begins to load a module.
+    fn begin_module(&mut self, now: Instant, module: ModuleNumber, name: Text<'_>) {
+        self.forget_snapshots(now);
+        self.timeline.clear();
+        self.clock = RemoteClock::new();
+        self.shown = SnapshotSeq::NONE;
+        self.commands.clear();
+        self.casting.clear();
+        self.parameters = None;
+        self.doubt = None;
+        self.module = Some(module);
+        self.phase = Phase::Loading;
+        let name = name.as_str().into();
+        self.tell(ClientEvent::Loading { module, name });
+        self.loader.begin();
+        self.ask_resources();
+    }
+
+    fn ask_resources(&mut self) {
+        while let Some(request) = self.loader.poll_request() {
+            // Names of a manifest are strings of the protocol.
+            let Ok(name) = Text::new(&request.name) else {
+                self.hang_up(EndReason::Load(LoadFault::Manifest));
+                return;
+            };
+            let offset = request.offset;
+            let pushed = self.outbox.push(&UpFrame::Fetch { name, offset });
+            debug_assert!(pushed.is_ok(), "calls leave room for requests");
+            self.traffic.messages_out += 1;
+        }
+    }
+
+    fn hear_piece(&mut self, now: Instant, name: Text<'_>, piece: Piece<'_>) {
+        let mut loader = core::mem::take(&mut self.loader);
+        let mut is_complete = false;
+        let taken = loader.handle_piece(name.as_str(), piece, |loaded| match loaded {
+            Loaded::Progress(progress) => self.tell(ClientEvent::Progress(progress)),
+            Loaded::Resource(fetched) => self.tell(ClientEvent::Fetched(fetched)),
+            Loaded::Everything => is_complete = true,
+        });
+        self.loader = loader;
+        match taken {
+            Ok(()) => self.ask_resources(),
+            Err(PieceError::Unasked) => self.counters.unasked_piece += 1,
+            Err(PieceError::Fault(fault, name)) => {
+                if let (LoadFault::Mismatch, Some(name)) = (fault, name) {
+                    self.tell(ClientEvent::BadResource { name });
+                }
+                self.hang_up(EndReason::Load(fault));
+            }
+        }
+        if is_complete {
+            self.finish_loading(now);
+        }
+    }
+
+    fn finish_loading(&mut self, now: Instant) {
+        self.base = self.loader.base();
+        let pushed = self.outbox.push(&UpFrame::Loaded);
+        debug_assert!(pushed.is_ok(), "calls leave room for this");
+        self.traffic.messages_out += 1;
+        self.phase = Phase::Initialising;
+        self.next_ping = now;
+        self.pings = 0;
+        self.tell(ClientEvent::Loaded);
+    }
+
+    fn hear_refusal(&mut self, now: Instant, reason: Refusal, text: Text<'_>) {
+        let is_about_a_resource = matches!(reason, Refusal::RESOURCE | Refusal::OFFSET);
+        if is_about_a_resource && self.loader.forgive_refusal() {
+            self.counters.unexpected += 1;
+            return;
+        }
+        let text = text.as_str().into();
+        self.tell(ClientEvent::Refused { reason, text });
+        let is_first = self.phase == Phase::Handshaking && !self.connection.was_welcome();
+        match reason {
+            // Another time it may have a place, or be there again.
+            Refusal::FULL | Refusal::TOO_SLOW | Refusal::SHUTDOWN if !is_first => {
+                self.give_up_connection(now, EndReason::Refused(reason));
+            }
+            _ => self.hang_up(EndReason::Refused(reason)),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What a structure's fields can be: numbers, several of them as one, strings and containers.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt::{self, Debug};
+
+use tickwire_state::Vec3;
+use tickwire_wire::DecodeError;
+
+use super::super::limits::CONTAINER_MAX;
+use super::super::{BadText, Reader, Text, Writer};
+
+/// What a field of a structure can hold.
+pub trait Field: Clone + Default + Debug {
+    /// Whether the two are the same on the wire: numbers by their bits, so that a NaN is itself and 0
+    /// is not -0.
+    fn is_same(&self, other: &Self) -> bool;
+    /// Reads the field.
+    fn read(r: &mut Reader<'_>, name: &'static str) -> Result<Self, DecodeError>;
+    /// Writes the field.
+    fn write(&self, w: &mut Writer<'_>);
+}
+
+macro_rules! numbers {
+    ($($number:ident)+) => {$(
+        impl Field for $number {
+            #[inline]
+            fn is_same(&self, other: &Self) -> bool {
+                self.to_le_bytes() == other.to_le_bytes()
+            }
+
+            #[inline]
+            fn read(r: &mut Reader<'_>, name: &'static str) -> Result<Self, DecodeError> {
+                r.$number(name)
+            }
+
+            #[inline]
+            fn write(&self, w: &mut Writer<'_>) {
+                w.$number(*self);
+            }
+        }
+    )+};
+}
+
+numbers!(u8 u16 u32 u64 i8 i16 i32 f32 f64);
+
+macro_rules! tuples {
+    ($(($($part:ident $place:tt)+))+) => {$(
+        impl<$($part: Field),+> Field for ($($part,)+) {
+            #[inline]
+            fn is_same(&self, other: &Self) -> bool {
+                true $(&& self.$place.is_same(&other.$place))+
+            }
+
+            #[inline]
+            fn read(r: &mut Reader<'_>, name: &'static str) -> Result<Self, DecodeError> {
+                Ok(($($part::read(r, name)?,)+))
+            }
+
+            #[inline]
+            fn write(&self, w: &mut Writer<'_>) {
+                $(self.$place.write(w);)+
+            }
+        }
+    )+};
+}
+
+tuples!((A 0 B 1) (A 0 B 1 C 2) (A 0 B 1 C 2 D 3));
+
+/// Three numbers that are one field.
+impl Field for Vec3 {
+    #[inline]
+    fn is_same(&self, other: &Self) -> bool {
+        (self.x, self.y, self.z).is_same(&(other.x, other.y, other.z))
+    }
+
+    #[inline]
+    fn read(r: &mut Reader<'_>, name: &'static str) -> Result<Self, DecodeError> {
+        r.group(name, |r| {
+            Ok(Self {
+                x: r.f32("x")?,
+                y: r.f32("y")?,
+                z: r.f32("z")?,
+            })
+        })
+    }
+
+    #[inline]
+    fn write(&self, w: &mut Writer<'_>) {
+        w.f32(self.x);
+        w.f32(self.y);
+        w.f32(self.z);
+    }
+}
+
+/// A string that is a field: a [`Text`] of its own.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Words(Box<str>);
+
+impl Words {
+    /// Takes a string if it can be sent.
+    pub fn new(text: &str) -> Result<Self, BadText> {
+        Text::new(text).map(|text| Self(text.as_str().into()))
+    }
+
+    /// The string.
+    pub const fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Field for Words {
+    fn is_same(&self, other: &Self) -> bool {
+        self == other
+    }
+
+    fn read(r: &mut Reader<'_>, name: &'static str) -> Result<Self, DecodeError> {
+        Text::decode(r, name).map(|text| Self(text.as_str().into()))
+    }
+
+    fn write(&self, w: &mut Writer<'_>) {
+        w.bytes(self.0.as_bytes());
+        w.u8(0);
+    }
+}
+
+/// At most 255 of the same, as one field: a size, then the elements.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Container<T>(Vec<T>);
+
+/// A container cannot have more than 255 elements.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct TooMany;
+
+impl<T> Container<T> {
+    /// Takes the elements, unless there are too many.
+    pub fn new(elements: Vec<T>) -> Result<Self, TooMany> {
+        if elements.len() > CONTAINER_MAX {
+            return Err(TooMany);
+        }
+        Ok(Self(elements))
+    }
+
+    /// The elements.
+    pub fn as_slice(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T: Field> Field for Container<T> {
+    fn is_same(&self, other: &Self) -> bool {
+        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(a, b)| a.is_same(b))
+    }
+
+    fn read(r: &mut Reader<'_>, name: &'static str) -> Result<Self, DecodeError> {
+        let size = r.u8("size")?;
+        // Grows with what is there: a size alone allocates nothing.
+        let mut elements = Vec::new();
+        for _ in 0..size {
+            elements.push(T::read(r, name)?);
+        }
+        Ok(Self(elements))
+    }
+
+    fn write(&self, w: &mut Writer<'_>) {
+        w.u8(u8::try_from(self.0.len()).unwrap_or(u8::MAX));
+        for element in &self.0 {
+            element.write(w);
+        }
+    }
+}
+
+impl fmt::Display for TooMany {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a container must have at most {CONTAINER_MAX} elements")
+    }
+}
+
+impl core::error::Error for TooMany {}

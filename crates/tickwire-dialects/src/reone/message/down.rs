@@ -1,0 +1,303 @@
+//! What a server sends in datagrams.
+//!
+//! A packet with a sequence is a part of that snapshot. One without is not: it holds what goes out at
+//! once, commands (a shot, an animation, an effect) or control (parameters, invalid, event
+//! acknowledgements).
+
+use tickwire_wire::DecodeError;
+
+use super::super::delta::{Delta, Structure};
+use super::super::text::bit;
+use super::super::{CreatureStatus, EventId, ObjectId, Reader, SnapshotSeq, SpatialStatus, Writer};
+use super::{
+    Ballistics, Direction, DownFrame, FrameKind, Invalid, ListType, Parameters, PlayAnimation,
+    VisualEffect, frame,
+};
+
+/// From the server.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Down {}
+
+/// What a packet from the server begins with.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct DownHeader {
+    /// The snapshot it is a part of, or [`SnapshotSeq::NONE`].
+    pub sequence: SnapshotSeq,
+    /// The snapshot that its differences are to be applied to; [`SnapshotSeq::NONE`] is the base.
+    pub acknowledged: SnapshotSeq,
+    /// The server's tick.
+    pub tick: u32,
+}
+
+impl DownHeader {
+    /// The header of a packet that is no part of a snapshot, and of a base.
+    pub const fn unsequenced(tick: u32) -> Self {
+        Self {
+            sequence: SnapshotSeq::NONE,
+            acknowledged: SnapshotSeq::NONE,
+            tick,
+        }
+    }
+}
+
+/// An element of a list from the server.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DownElement<'a> {
+    /// What changed of a creature.
+    CreatureDiff {
+        /// Which.
+        id: ObjectId,
+        /// What; never nothing.
+        delta: Delta<CreatureStatus>,
+    },
+    /// All of a creature.
+    CreatureFull {
+        /// Which.
+        id: ObjectId,
+        /// All.
+        status: CreatureStatus,
+    },
+    /// What changed of another object.
+    SpatialDiff {
+        /// Which.
+        id: ObjectId,
+        /// What; never nothing.
+        delta: Delta<SpatialStatus>,
+    },
+    /// All of another object.
+    SpatialFull {
+        /// Which.
+        id: ObjectId,
+        /// All.
+        status: SpatialStatus,
+    },
+    /// An object is still in range, and nothing of it is said to have changed.
+    KeepAlive {
+        /// Which.
+        id: ObjectId,
+    },
+    /// A shot.
+    Ballistics(Ballistics),
+    /// An object begins an animation.
+    PlayAnimation(PlayAnimation<'a>),
+    /// An effect begins at an object.
+    VisualEffect(VisualEffect<'a>),
+    /// What the client must know before snapshots come.
+    Parameters(Parameters),
+    /// The client's datagrams are not answered as it expects.
+    Invalid(Invalid),
+    /// Every event up to this one was processed.
+    EventAck(EventId),
+    /// The snapshot has no more datagrams.
+    Last {
+        /// How many it has; never 0.
+        datagrams: u8,
+    },
+}
+
+/// Numbers of the list types, for those who keep elements encoded.
+impl DownElement<'_> {
+    /// The list that [`DownElement::CreatureDiff`] stands in.
+    pub const CREATURE_DIFF: u8 = 0;
+    /// The list that [`DownElement::CreatureFull`] stands in.
+    pub const CREATURE_FULL: u8 = 1;
+    /// The list that [`DownElement::SpatialDiff`] stands in.
+    pub const SPATIAL_DIFF: u8 = 2;
+    /// The list that [`DownElement::SpatialFull`] stands in.
+    pub const SPATIAL_FULL: u8 = 3;
+    /// The list that [`DownElement::KeepAlive`] stands in.
+    pub const KEEP_ALIVE: u8 = 4;
+
+    /// Writes the element alone, without its list.
+    pub fn encode(&self, w: &mut Writer<'_>) {
+        Down::encode_element(self, w);
+    }
+}
+
+impl Direction for Down {
+    type Header = DownHeader;
+    type Element<'a> = DownElement<'a>;
+    type Frame<'a> = DownFrame<'a>;
+
+    fn decode_header(r: &mut Reader<'_>) -> Result<DownHeader, DecodeError> {
+        let sequence = SnapshotSeq(r.u32("sequence")?);
+        let acknowledged = SnapshotSeq(r.u32("acknowledged")?);
+        // A snapshot can only differ from an older one, and what is no snapshot from none.
+        if acknowledged != SnapshotSeq::NONE && acknowledged >= sequence {
+            return Err(r.refuse("acknowledged", acknowledged.0.into()));
+        }
+        Ok(DownHeader {
+            sequence,
+            acknowledged,
+            tick: r.u32("tick")?,
+        })
+    }
+
+    fn encode_header(header: &DownHeader, w: &mut Writer<'_>) {
+        w.u32(header.sequence.0);
+        w.u32(header.acknowledged.0);
+        w.u32(header.tick);
+    }
+
+    #[inline]
+    fn list(number: u8) -> Option<ListType> {
+        let (name, is_single) = match number {
+            0 => ("CreatureDiff", false),
+            1 => ("CreatureFull", false),
+            2 => ("SpatialDiff", false),
+            3 => ("SpatialFull", false),
+            4 => ("KeepAlive", false),
+            5 => ("Ballistics", false),
+            6 => ("PlayAnimation", false),
+            7 => ("VisualEffect", false),
+            131 => ("Parameters", true),
+            132 => ("Invalid", true),
+            133 => ("EventAck", true),
+            134 => ("Last", true),
+            _ => return None,
+        };
+        Some(ListType {
+            name,
+            is_single,
+            is_final: number == 134,
+        })
+    }
+
+    #[inline]
+    fn list_number(element: &DownElement<'_>) -> u8 {
+        match element {
+            DownElement::CreatureDiff { .. } => DownElement::CREATURE_DIFF,
+            DownElement::CreatureFull { .. } => DownElement::CREATURE_FULL,
+            DownElement::SpatialDiff { .. } => DownElement::SPATIAL_DIFF,
+            DownElement::SpatialFull { .. } => DownElement::SPATIAL_FULL,
+            DownElement::KeepAlive { .. } => DownElement::KEEP_ALIVE,
+            DownElement::Ballistics(_) => 5,
+            DownElement::PlayAnimation(_) => 6,
+            DownElement::VisualEffect(_) => 7,
+            DownElement::Parameters(_) => 131,
+            DownElement::Invalid(_) => 132,
+            DownElement::EventAck(_) => 133,
+            DownElement::Last { .. } => 134,
+        }
+    }
+
+    #[inline]
+    fn decode_element<'a>(number: u8, r: &mut Reader<'a>) -> Result<DownElement<'a>, DecodeError> {
+        Ok(match number {
+            0 => DownElement::CreatureDiff {
+                id: object(r)?,
+                delta: change(r)?,
+            },
+            1 => DownElement::CreatureFull {
+                id: object(r)?,
+                status: CreatureStatus::decode(r)?,
+            },
+            2 => DownElement::SpatialDiff {
+                id: object(r)?,
+                delta: change(r)?,
+            },
+            3 => DownElement::SpatialFull {
+                id: object(r)?,
+                status: SpatialStatus::decode(r)?,
+            },
+            4 => DownElement::KeepAlive { id: object(r)? },
+            5 => DownElement::Ballistics(Ballistics::decode(r)?),
+            6 => DownElement::PlayAnimation(PlayAnimation::decode(r)?),
+            7 => DownElement::VisualEffect(VisualEffect::decode(r)?),
+            131 => DownElement::Parameters(Parameters::decode(r)?),
+            132 => DownElement::Invalid(Invalid::decode(r)?),
+            133 => DownElement::EventAck(EventId(r.u32("event id")?)),
+            134 => match r.u8("datagrams")? {
+                0 => return Err(r.refuse("datagrams", 0)),
+                datagrams => DownElement::Last { datagrams },
+            },
+            other => return Err(r.refuse("list type", other.into())),
+        })
+    }
+
+    #[inline]
+    fn encode_element(element: &DownElement<'_>, w: &mut Writer<'_>) {
+        match element {
+            DownElement::CreatureDiff { id, delta } => {
+                w.u32(id.0);
+                delta.encode(w);
+            }
+            DownElement::CreatureFull { id, status } => {
+                w.u32(id.0);
+                status.encode(w);
+            }
+            DownElement::SpatialDiff { id, delta } => {
+                w.u32(id.0);
+                delta.encode(w);
+            }
+            DownElement::SpatialFull { id, status } => {
+                w.u32(id.0);
+                status.encode(w);
+            }
+            DownElement::KeepAlive { id } => w.u32(id.0),
+            DownElement::Ballistics(ballistics) => ballistics.encode(w),
+            DownElement::PlayAnimation(animation) => animation.encode(w),
+            DownElement::VisualEffect(effect) => effect.encode(w),
+            DownElement::Parameters(parameters) => parameters.encode(w),
+            DownElement::Invalid(why) => w.u8(why.number()),
+            DownElement::EventAck(event) => w.u32(event.0),
+            DownElement::Last { datagrams } => w.u8(*datagrams),
+        }
+    }
+
+    #[inline]
+    fn allows(header: &DownHeader, number: u8) -> bool {
+        if header.sequence == SnapshotSeq::NONE {
+            matches!(number, 5..=7 | 131..=133)
+        } else {
+            matches!(number, 0..=7 | 133 | 134)
+        }
+    }
+
+    fn frame(kind: u8) -> Option<FrameKind> {
+        frame::down_kind(kind)
+    }
+
+    fn frame_kind(frame: &DownFrame<'_>) -> u8 {
+        frame.kind()
+    }
+
+    fn decode_frame<'a>(
+        kind: u8,
+        r: &mut Reader<'a>,
+        end: usize,
+    ) -> Result<DownFrame<'a>, DecodeError> {
+        DownFrame::decode(kind, r, end)
+    }
+
+    fn encode_frame(frame: &DownFrame<'_>, w: &mut Writer<'_>) {
+        frame.encode(w);
+    }
+}
+
+/// Whether a base may hold such a list: it has nothing to differ from, and nothing happens in it.
+pub(super) const fn base_allows(number: u8) -> bool {
+    matches!(
+        number,
+        DownElement::CREATURE_FULL | DownElement::SPATIAL_FULL
+    )
+}
+
+fn object(r: &mut Reader<'_>) -> Result<ObjectId, DecodeError> {
+    r.u32("id").map(ObjectId)
+}
+
+/// A difference that is one: an object that did not change is in KeepAlive.
+#[inline]
+fn change<S: Structure>(r: &mut Reader<'_>) -> Result<Delta<S>, DecodeError> {
+    let at_bit = bit(r.position());
+    let delta = Delta::decode(r)?;
+    if delta.is_empty() {
+        return Err(DecodeError::Forbidden {
+            field: "mask",
+            at_bit,
+            value: 0,
+        });
+    }
+    Ok(delta)
+}

@@ -1,0 +1,248 @@
+//! From what a client is to be told to datagrams.
+//!
+//! A snapshot is cut into datagrams where one is full; only the last says how many there are, so all of
+//! them are made before the first goes out. They wait here, one client's at a time, until the driver has
+//! taken them.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use tickwire_session::{Addr, Instant};
+use tickwire_state::SightRange;
+
+use super::super::limits::LIST_HEADER;
+use super::super::message::{
+    Compression, Down, DownElement, DownHeader, Invalid, PacketWriter, Parameters,
+};
+use super::super::{EventId, Mode, ObjectId, SnapshotSeq};
+use super::commands::{CommandNumber, Commands};
+use super::limits::{COMMANDS_RIDING, DATAGRAM_MIN, LAST};
+use super::peer::Peer;
+use super::view::Draft;
+use super::world::SlotNumber;
+use super::{ServerCounters, Table};
+
+/// Datagrams that wait to be taken, all to one address.
+#[derive(Debug, Default)]
+pub(super) struct Staged {
+    bytes: Vec<u8>,
+    /// Where each of them ends.
+    ends: VecDeque<usize>,
+    /// Where the next begins.
+    next: usize,
+    to: Option<Addr>,
+}
+
+/// Memory that every client's snapshot is made in.
+#[derive(Debug, Default)]
+pub(super) struct Desk {
+    seen: Vec<SlotNumber>,
+    riding: Vec<CommandNumber>,
+    draft: Draft,
+}
+
+/// A part of a snapshot.
+#[derive(Clone, Copy, Debug)]
+enum Part<'a> {
+    EventAck(EventId),
+    Encoded { list: u8, bytes: &'a [u8] },
+    KeepAlive(ObjectId),
+}
+
+impl Part<'_> {
+    const fn length(&self) -> usize {
+        match self {
+            Self::EventAck(_) | Self::KeepAlive(_) => 4,
+            Self::Encoded { bytes, .. } => bytes.len(),
+        }
+    }
+
+    #[inline]
+    fn push(self, writer: &mut PacketWriter<'_, Down>) {
+        let pushed = match self {
+            Self::EventAck(event) => writer.push(&DownElement::EventAck(event)),
+            Self::Encoded { list, bytes } => writer.push_encoded(list, bytes),
+            Self::KeepAlive(id) => writer.push(&DownElement::KeepAlive { id }),
+        };
+        debug_assert!(pushed.is_ok(), "there was room for it");
+    }
+}
+
+impl Staged {
+    /// Begins with another client; everything of the last one was taken.
+    pub(super) fn begin(&mut self, to: Addr) {
+        self.bytes.clear();
+        self.ends.clear();
+        self.next = 0;
+        self.to = Some(to);
+    }
+
+    /// Moves the next datagram to `out`; returns whom it is for, and how long it is.
+    pub(super) fn take(&mut self, out: &mut Vec<u8>) -> Option<Addr> {
+        let end = self.ends.pop_front()?;
+        out.extend_from_slice(self.bytes.get(self.next..end).unwrap_or_default());
+        self.next = end;
+        self.to
+    }
+
+    /// What the client must know before snapshots come.
+    pub(super) fn write_parameters(&mut self, tick: u32, parameters: Parameters) {
+        self.write_control(tick, &DownElement::Parameters(parameters));
+    }
+
+    fn write_control(&mut self, tick: u32, element: &DownElement<'_>) {
+        write_control(&mut self.bytes, tick, element);
+        self.ends.push_back(self.bytes.len());
+    }
+
+    /// Everything that was commanded since the client was last told.
+    pub(super) fn write_commands(
+        &mut self,
+        tick: u32,
+        peer: &mut Peer,
+        commands: &Commands,
+        range: SightRange,
+    ) {
+        let untold = core::mem::replace(&mut peer.untold, commands.next());
+        let mut parts = commands
+            .since(untold)
+            .map(|(_, waiting)| waiting)
+            .filter(|waiting| peer.notices(waiting.scene, range))
+            .peekable();
+        while parts.peek().is_some() {
+            let header = DownHeader::unsequenced(tick);
+            let mut writer = PacketWriter::<Down>::new(&mut self.bytes, &header, peer.largest);
+            while let Some(part) =
+                parts.next_if(|part| writer.room() >= LIST_HEADER + part.bytes.len())
+            {
+                let (list, bytes) = (part.list, &*part.bytes);
+                Part::Encoded { list, bytes }.push(&mut writer);
+            }
+            writer.finish();
+            self.ends.push_back(self.bytes.len());
+        }
+    }
+
+    /// The newest snapshot, as this client needs it.
+    pub(super) fn write_snapshot(
+        &mut self,
+        now: Instant,
+        peer: &mut Peer,
+        table: &mut Table,
+        desk: &mut Desk,
+        counters: &mut ServerCounters,
+    ) {
+        let Table {
+            world,
+            changes,
+            commands,
+            rules,
+        } = table;
+        let Desk {
+            seen,
+            riding,
+            draft,
+        } = desk;
+        peer.look(world, rules.sight, seen);
+        peer.forget_commands(commands);
+        let baseline = peer.views.baseline(world.newest());
+        let mode = match baseline {
+            SnapshotSeq::NONE => Mode::Fallback,
+            _ => Mode::Performant,
+        };
+        counters.mode_changes += u64::from(mode != peer.mode);
+        peer.mode = mode;
+        match mode {
+            Mode::Performant => counters.performant += 1,
+            Mode::Fallback => counters.fallback += 1,
+        }
+        let untaken = commands
+            .since(commands.first())
+            .filter(|(number, waiting)| {
+                !peer.knows(*number) && peer.notices(waiting.scene, rules.sight)
+            })
+            .map(|(number, _)| number);
+        riding.clear();
+        riding.extend(untaken.take(COMMANDS_RIDING));
+        let ack = peer.order.take_ack();
+        let seen = seen.iter().copied();
+        let view = peer
+            .views
+            .compose(now, world, changes, seen, rules.snapshot_bytes, draft);
+        view.commands.extend_from_slice(riding);
+        counters.rationed += u64::from(draft.is_rationed());
+        let header = DownHeader {
+            sequence: world.newest(),
+            acknowledged: baseline,
+            tick: world.tick(),
+        };
+        let parts = ack.map(Part::EventAck).into_iter();
+        let parts = parts
+            .chain(view.commands.iter().filter_map(|number| {
+                let waiting = commands.get(*number)?;
+                let (list, bytes) = (waiting.list, &*waiting.bytes);
+                Some(Part::Encoded { list, bytes })
+            }))
+            .chain(draft.lists.iter().flatten().map(|change| {
+                let (list, bytes) = (change.list, changes.bytes(*change));
+                Part::Encoded { list, bytes }
+            }))
+            .chain(draft.kept.iter().copied().map(Part::KeepAlive));
+        let limit = peer.largest;
+        self.write_parts(&header, limit, rules.compression, parts);
+        peer.traffic.messages_out += 1;
+    }
+
+    fn write_parts<'a>(
+        &mut self,
+        header: &DownHeader,
+        limit: usize,
+        compression: Compression,
+        parts: impl Iterator<Item = Part<'a>>,
+    ) {
+        let mut parts = parts.peekable();
+        let mut datagrams: u8 = 0;
+        loop {
+            let mut writer = match compression {
+                Compression::None => PacketWriter::<Down>::new(&mut self.bytes, header, limit),
+                Compression::Huffman => PacketWriter::coded(&mut self.bytes, header, limit),
+            };
+            // Every datagram may turn out to be the last one, which has to say so.
+            let has_room =
+                |room: usize, part: &Part<'_>| room >= LIST_HEADER + part.length() + LAST;
+            while let Some(part) = parts.next_if(|part| has_room(writer.room(), part)) {
+                part.push(&mut writer);
+            }
+            datagrams = datagrams.saturating_add(1);
+            // So many datagrams are never needed, but what could not be counted would never be whole.
+            let is_last = parts.peek().is_none() || datagrams == u8::MAX;
+            if is_last {
+                let pushed = writer.push(&DownElement::Last { datagrams });
+                debug_assert!(pushed.is_ok(), "room was left for it");
+            }
+            writer.finish();
+            self.ends.push_back(self.bytes.len());
+            if is_last {
+                return;
+            }
+        }
+    }
+}
+
+/// Whether a path can carry snapshots.
+pub(super) const fn is_wide_enough(largest: usize) -> bool {
+    largest >= DATAGRAM_MIN
+}
+
+/// Tells an address that its datagrams are not answered as it expects.
+pub(super) fn write_invalid(out: &mut Vec<u8>, tick: u32, why: Invalid) {
+    write_control(out, tick, &DownElement::Invalid(why));
+}
+
+fn write_control(out: &mut Vec<u8>, tick: u32, element: &DownElement<'_>) {
+    let header = DownHeader::unsequenced(tick);
+    let mut writer = PacketWriter::<Down>::new(out, &header, DATAGRAM_MIN);
+    let pushed = writer.push(element);
+    debug_assert!(pushed.is_ok(), "one element fits");
+    writer.finish();
+}

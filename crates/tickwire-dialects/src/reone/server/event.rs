@@ -1,0 +1,208 @@
+//! What a server tells its game, and what it refused.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tickwire_session::{Addr, counters};
+
+use super::super::message::{Answer, Status};
+use super::super::{CallId, ClientId, EventId, ObjectId};
+
+/// What the game is told.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ServerEvent {
+    /// A client said hello, and loads the module.
+    Connected {
+        /// Who.
+        client: ClientId,
+        /// What it calls itself.
+        name: String,
+        /// Where its stream comes from.
+        addr: Addr,
+    },
+    /// A client has loaded, and wants to take part. It waits for [`admit`](super::Server::admit).
+    Joining {
+        /// Who.
+        client: ClientId,
+    },
+    /// A client knows what it needs, and is sent snapshots from now on.
+    Ready {
+        /// Who.
+        client: ClientId,
+    },
+    /// A player did something.
+    Event {
+        /// Who.
+        client: ClientId,
+        /// Which event: in order, each once; [`EventId::UNACKNOWLEDGED`] as it came. Tell the server
+        /// what you have [`processed`](super::Server::processed).
+        id: EventId,
+        /// What kind of event.
+        kind: u8,
+        /// What about it.
+        content: Vec<u8>,
+    },
+    /// A client asks something. It waits for [`answer`](super::Server::answer).
+    Called {
+        /// Who.
+        client: ClientId,
+        /// What the answer is known by.
+        call: CallId,
+        /// What.
+        question: Question,
+    },
+    /// Nothing was heard of a client for too long: its player is to be taken out of the game. It may
+    /// come back with [`Joining`](Self::Joining).
+    Removed {
+        /// Who.
+        client: ClientId,
+    },
+    /// A client is gone for good.
+    Left {
+        /// Who.
+        client: ClientId,
+        /// Why.
+        why: Departure,
+    },
+}
+
+/// What a client asks.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Question {
+    /// Which resource an object is made of.
+    Resref(ObjectId),
+    /// What an object carries.
+    Inventory(ObjectId),
+    /// A variable of the game.
+    Global(String),
+    /// A variable of the client's own creature.
+    Local(String),
+    /// Nothing: a line for the log.
+    Log(String),
+    /// One of the game's own methods.
+    Other {
+        /// Its name.
+        method: String,
+        /// As it came.
+        argument: Vec<u8>,
+    },
+}
+
+/// What a client is answered.
+#[derive(Clone, Copy, Debug)]
+pub enum Reply<'a> {
+    /// This.
+    Answer(Answer<'a>),
+    /// This, to one of the game's own methods.
+    Bytes(&'a [u8]),
+    /// That it does not work.
+    Failed(Status),
+}
+
+/// Why a client is gone.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Departure {
+    /// It ended its stream.
+    Disconnected,
+    /// Its stream did not decode, or said what makes no sense there.
+    Undecodable,
+    /// It did not read what it asked for.
+    FellBehind,
+    /// The game sent it away.
+    Kicked,
+    /// The server ends.
+    ShutDown,
+}
+
+impl fmt::Display for Departure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Disconnected => "left",
+            Self::Undecodable => "sent what is not the protocol",
+            Self::FellBehind => "fell behind",
+            Self::Kicked => "was sent away",
+            Self::ShutDown => "left: the server ends",
+        })
+    }
+}
+
+/// Why an answer was not taken.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum AnswerError {
+    /// Nobody waits for it: it was answered before, or the client is gone.
+    Unasked,
+    /// It is too long.
+    TooLong,
+}
+
+impl fmt::Display for AnswerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unasked => "nobody waits for this answer",
+            Self::TooLong => "the answer is too long",
+        })
+    }
+}
+
+impl core::error::Error for AnswerError {}
+
+counters! {
+    /// What a server refused, noticed and did, by cause.
+    pub struct ServerCounters {
+        /// Datagrams above the largest accepted.
+        oversized,
+        /// Datagrams that did not decode.
+        undecodable_datagram,
+        /// Streams that did not decode, or said what makes no sense there.
+        undecodable_stream,
+        /// Datagrams from addresses that belong to nobody.
+        stranger,
+        /// Strangers that were not answered because too many waited for an answer.
+        stranger_ignored,
+        /// Tokens that nobody holds.
+        wrong_token,
+        /// Tokens of clients on another host.
+        foreign_host,
+        /// Tokens shown by an address that belongs to another client.
+        foreign_token,
+        /// Acknowledgements of snapshots that were never sent.
+        ack_never_sent,
+        /// Events and acknowledgements of clients that are not ready.
+        not_ready,
+        /// Events that came again, or before one that is missing.
+        event_out_of_order,
+        /// Events that the game has no time for.
+        event_overrun,
+        /// Connections refused because there were too many.
+        full,
+        /// Connections that said no Hello in time.
+        no_hello,
+        /// Resources asked for that do not exist, or from beyond their end.
+        fetch_refused,
+        /// Calls of methods that do not exist.
+        call_unknown,
+        /// Calls with arguments that make no sense.
+        call_bad_argument,
+        /// Calls above what may wait.
+        call_refused,
+        /// Clients cut off because they did not read.
+        fell_behind,
+        /// Commands that were dropped because too many waited.
+        command_overrun,
+        /// Objects that were published twice at a time, or for which there was no place.
+        object_refused,
+        /// Snapshots that were not sent because the client's path carries too little.
+        path_too_narrow,
+        /// Snapshots sent as the difference to one that the client has.
+        performant,
+        /// Snapshots sent as the difference to the base.
+        fallback,
+        /// How often a client went from one of these modes to the other.
+        mode_changes,
+        /// Snapshots that did not hold everything that changed, for want of budget.
+        rationed,
+    }
+}

@@ -1,0 +1,119 @@
+//! A module: what clients load before they take part.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tickwire_session::bulk::{Shelf, ShelfError};
+
+use super::super::manifest::{BASE, MANIFEST};
+use super::super::message::Base;
+use super::super::{AnyStatus, BadText, ModuleNumber, ObjectId, Text};
+use super::world::Object;
+
+/// What a server is in.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    /// What it is called.
+    pub name: String,
+    /// The objects that everybody begins with, as they are when it is loaded.
+    pub base: Vec<Object>,
+    /// Whatever else clients have to load, by name. The manifest and the base are made by the server.
+    pub resources: BTreeMap<String, Arc<[u8]>>,
+}
+
+/// Why a module cannot be served.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ModuleError {
+    /// Its name cannot be sent.
+    Name(BadText),
+    /// A resource cannot be offered.
+    Resource {
+        /// Which.
+        name: String,
+        /// Why.
+        why: ShelfError,
+    },
+    /// Two objects of the base have this id.
+    Twice {
+        /// Which.
+        object: ObjectId,
+    },
+    /// The base has too many objects.
+    BaseTooLong,
+}
+
+impl fmt::Display for ModuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(why) => write!(f, "the module's name: {why}"),
+            Self::Resource { name, why } => write!(f, "the resource {name}: {why}"),
+            Self::Twice { object } => write!(f, "{object} is twice in the base"),
+            Self::BaseTooLong => f.write_str("the base has too many objects"),
+        }
+    }
+}
+
+impl core::error::Error for ModuleError {}
+
+/// A module that is served.
+#[derive(Debug)]
+pub(super) struct Served {
+    pub(super) number: ModuleNumber,
+    name: String,
+    pub(super) shelf: Shelf,
+}
+
+impl Served {
+    /// Makes the base and the manifest. Returns the base's objects, too.
+    pub(super) fn new(
+        number: ModuleNumber,
+        module: Module,
+    ) -> Result<(Self, BTreeMap<ObjectId, AnyStatus>), ModuleError> {
+        let Module {
+            name,
+            base,
+            resources,
+        } = module;
+        Text::new(&name).map_err(ModuleError::Name)?;
+        let mut objects = BTreeMap::new();
+        for Object { id, status } in base {
+            if objects.insert(id, status).is_some() {
+                return Err(ModuleError::Twice { object: id });
+            }
+        }
+        let mut bytes = Vec::new();
+        let full = |(&id, &status): (&ObjectId, &AnyStatus)| Object { id, status }.full();
+        Base::encode(0, objects.iter().map(full), &mut bytes)
+            .map_err(|_| ModuleError::BaseTooLong)?;
+        let mut shelf = Shelf::new(MANIFEST);
+        for (name, bytes) in resources {
+            // The base is made of the objects above, and nothing else may stand in for it.
+            let inserted = match &*name {
+                BASE => Err(ShelfError::Name),
+                name => shelf.insert(name, bytes),
+            };
+            if let Err(why) = inserted {
+                return Err(ModuleError::Resource { name, why });
+            }
+        }
+        if let Err(why) = shelf.insert(BASE, Arc::from(bytes)) {
+            let name = BASE.into();
+            return Err(ModuleError::Resource { name, why });
+        }
+        let served = Self {
+            number,
+            name,
+            shelf,
+        };
+        Ok((served, objects))
+    }
+
+    pub(super) fn name(&self) -> Text<'_> {
+        // It was found to be good when the module was taken.
+        Text::new(&self.name).unwrap_or_default()
+    }
+}

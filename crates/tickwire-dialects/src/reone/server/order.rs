@@ -1,0 +1,139 @@
+//! A client's events: each once and in order, however often and in whatever order they arrive.
+
+use super::super::EventId;
+use super::limits::{EVENT_ACKS, EVENTS_AHEAD};
+
+/// Which events came, and which the game has processed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct EventOrder {
+    /// The newest that was handed to the game.
+    newest: EventId,
+    processed: EventId,
+    /// Snapshots that are still to carry an acknowledgement.
+    acks_due: u8,
+    /// The client begins again, and may count from 1 again.
+    may_restart: bool,
+}
+
+/// What is to be done with an event.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Arrived {
+    /// The game is to have it.
+    Next,
+    /// The game has it already.
+    Again,
+    /// One before it is missing: it will come again.
+    Early,
+    /// The game has too many to process: it will come again.
+    Ahead,
+}
+
+impl EventOrder {
+    /// An event arrived.
+    pub(super) fn receive(&mut self, id: EventId) -> Arrived {
+        if id == EventId::UNACKNOWLEDGED {
+            return Arrived::Next;
+        }
+        self.acks_due = EVENT_ACKS;
+        if self.may_restart && id == EventId(1) {
+            self.newest = EventId::default();
+            self.processed = EventId::default();
+        }
+        if id <= self.newest {
+            return Arrived::Again;
+        }
+        if id != self.newest.next() {
+            return Arrived::Early;
+        }
+        if self.newest.0 - self.processed.0 >= EVENTS_AHEAD {
+            return Arrived::Ahead;
+        }
+        self.newest = id;
+        self.may_restart = false;
+        Arrived::Next
+    }
+
+    /// The game has processed every event up to this one.
+    pub(super) fn process(&mut self, id: EventId) {
+        self.processed = self.processed.max(id.min(self.newest));
+    }
+
+    /// The client was away, or is in another module. Whether it goes on counting or counts from 1 again,
+    /// it is understood.
+    pub(super) const fn resume(&mut self) {
+        self.acks_due = 0;
+        self.may_restart = self.newest.0 > 0;
+    }
+
+    /// What the next snapshot acknowledges, if anything.
+    pub(super) const fn take_ack(&mut self) -> Option<EventId> {
+        match self.acks_due.checked_sub(1) {
+            Some(left) => {
+                self.acks_due = left;
+                Some(self.processed)
+            }
+            None => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(order: &mut EventOrder, id: u32, expected: Arrived) {
+        assert_eq!(order.receive(EventId(id)), expected, "event {id}");
+    }
+
+    #[test]
+    fn each_comes_once_and_in_order() {
+        let mut order = EventOrder::default();
+        check(&mut order, 2, Arrived::Early);
+        check(&mut order, 1, Arrived::Next);
+        check(&mut order, 1, Arrived::Again);
+        check(&mut order, 2, Arrived::Next);
+        check(&mut order, 0, Arrived::Next);
+        check(&mut order, 4, Arrived::Early);
+        check(&mut order, 3, Arrived::Next);
+    }
+
+    #[test]
+    fn an_acknowledgement_is_due_five_times_and_names_what_was_processed() {
+        let mut order = EventOrder::default();
+        check(&mut order, 0, Arrived::Next);
+        assert_eq!(order.take_ack(), None);
+        check(&mut order, 1, Arrived::Next);
+        assert_eq!(order.take_ack(), Some(EventId(0)));
+        order.process(EventId(7));
+        for _ in 0..4 {
+            assert_eq!(order.take_ack(), Some(EventId(1)));
+        }
+        assert_eq!(order.take_ack(), None);
+    }
+
+    #[test]
+    fn a_game_that_processes_nothing_is_not_buried() {
+        let mut order = EventOrder::default();
+        for id in 1..=EVENTS_AHEAD {
+            check(&mut order, id, Arrived::Next);
+        }
+        check(&mut order, EVENTS_AHEAD + 1, Arrived::Ahead);
+        order.process(EventId(1));
+        check(&mut order, EVENTS_AHEAD + 1, Arrived::Next);
+    }
+
+    #[test]
+    fn whoever_was_away_may_go_on_counting_or_begin_again() {
+        let mut order = EventOrder::default();
+        (1..=5).for_each(|id| check(&mut order, id, Arrived::Next));
+        let mut other = order;
+        order.resume();
+        check(&mut order, 6, Arrived::Next);
+        check(&mut order, 1, Arrived::Again);
+        other.resume();
+        check(&mut other, 1, Arrived::Next);
+        check(&mut other, 2, Arrived::Next);
+        check(&mut other, 1, Arrived::Again);
+    }
+}

@@ -1,0 +1,112 @@
+//! Frames on a stream: put together on arrival, held back while the path has no room.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+use tickwire_session::Room;
+use tickwire_wire::{DecodeError, Full};
+
+use super::Reader;
+use super::limits::STREAM_WAITING;
+use super::message::{Direction, decode_arrived, encode_frame};
+
+/// The beginning of a frame whose rest has not arrived: less than one frame. `D` is who sends.
+#[derive(Clone, Debug)]
+pub struct Inbox<D> {
+    bytes: Vec<u8>,
+    direction: PhantomData<D>,
+}
+
+impl<D: Direction> Inbox<D> {
+    /// Nothing has arrived.
+    pub const fn new() -> Self {
+        Self {
+            bytes: Vec::new(),
+            direction: PhantomData,
+        }
+    }
+
+    /// Takes bytes, and hands every frame that is whole to `hear`. After an error the stream cannot be
+    /// read any further.
+    pub fn receive(
+        &mut self,
+        bytes: &[u8],
+        mut hear: impl FnMut(D::Frame<'_>),
+    ) -> Result<(), DecodeError> {
+        self.bytes.extend_from_slice(bytes);
+        let mut r = Reader::new(&self.bytes);
+        while let Some(frame) = decode_arrived::<D>(&mut r)? {
+            hear(frame);
+        }
+        let read = r.position();
+        self.bytes.drain(..read);
+        Ok(())
+    }
+}
+
+impl<D: Direction> Default for Inbox<D> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Frames that wait for the peer to read, as bytes. `D` is who sends.
+#[derive(Clone, Debug)]
+pub struct Outbox<D> {
+    waiting: VecDeque<u8>,
+    room: u32,
+    scratch: Vec<u8>,
+    direction: PhantomData<D>,
+}
+
+impl<D: Direction> Outbox<D> {
+    /// Nothing waits, and there is no room yet.
+    pub const fn new() -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            room: Room::CLOSED.bytes,
+            scratch: Vec::new(),
+            direction: PhantomData,
+        }
+    }
+
+    /// Takes note of what the path takes.
+    pub const fn set_room(&mut self, room: Room) {
+        self.room = room.bytes;
+    }
+
+    /// Bytes that wait. Whoever has much to send adds to it only when it is short.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Queues a frame, unless it is too long or too much waits already.
+    pub fn push(&mut self, frame: &D::Frame<'_>) -> Result<(), Full> {
+        self.scratch.clear();
+        encode_frame::<D>(frame, &mut self.scratch)?;
+        if self.waiting.len() + self.scratch.len() > STREAM_WAITING {
+            return Err(Full);
+        }
+        self.waiting.extend(&self.scratch);
+        Ok(())
+    }
+
+    /// Moves what there is room for to `out`; returns how many bytes that is, if any.
+    pub fn write(&mut self, out: &mut Vec<u8>) -> Option<usize> {
+        let room = usize::try_from(self.room).unwrap_or(usize::MAX);
+        let taken = room.min(self.waiting.len());
+        if taken == 0 {
+            return None;
+        }
+        out.extend(self.waiting.drain(..taken));
+        self.room -= u32::try_from(taken).unwrap_or(self.room);
+        Some(taken)
+    }
+}
+
+impl<D: Direction> Default for Outbox<D> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

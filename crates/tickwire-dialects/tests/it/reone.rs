@@ -1,0 +1,12 @@
+//! reone's bytes, against its wire document and what the original's own code wrote.
+
+mod client;
+mod delta;
+mod document;
+mod hostile;
+mod huffman;
+mod manifest;
+mod properties;
+mod server;
+mod vectors;
+mod words;

@@ -1,0 +1,414 @@
+//! A client, and the script as its server: it carries the bytes, owns the clock, and can keep back,
+//! repeat and reorder whatever it likes.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::num::NonZeroU16;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tickwire_dialects::reone::message::{
+    Base, Compression, Down, DownElement, DownFrame, DownHeader, Packet, PacketWriter, Parameters,
+    Role, Up, UpElement, UpFrame, decode_arrived, encode_frame,
+};
+use tickwire_dialects::reone::{
+    Client, ClientConfig, ClientEvent, ClientId, CreatureStatus, ModuleNumber, ObjectId, PORT,
+    Reader, SnapshotSeq, Text, Vec3,
+};
+use tickwire_session::bulk::Shelf;
+use tickwire_session::{
+    Addr, Ended, Events, Host, Instant, Path, Room, Session, StreamId, Token, Transmit,
+};
+
+pub(super) const SERVER: Addr = machine(1, PORT);
+pub(super) const TOKEN: Token = Token(0x1122_3344_5566_7788);
+pub(super) const MODULE: ModuleNumber = ModuleNumber(5);
+/// The creature that the client steers.
+pub(super) const OWN: ObjectId = ObjectId(1);
+
+const ROOMY: Room = Room {
+    bytes: u32::MAX,
+    largest: u16::MAX,
+};
+
+pub(super) const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// A machine of its own.
+pub(super) const fn machine(number: u8, port: u16) -> Addr {
+    Addr {
+        host: Host::Ip(IpAddr::V4(Ipv4Addr::new(10, 0, 0, number))),
+        port,
+    }
+}
+
+pub(super) fn text(text: &str) -> Text<'_> {
+    Text::new(text).expect("it can be sent")
+}
+
+pub(super) fn config() -> ClientConfig {
+    ClientConfig::new(SERVER, "ann").expect("a good name")
+}
+
+/// A creature at a place.
+pub(super) fn creature(x: f32) -> CreatureStatus {
+    CreatureStatus {
+        pos: Vec3 { x, y: 0.0, z: 0.0 },
+        ..CreatureStatus::default()
+    }
+}
+
+/// All of a creature.
+pub(super) fn full(id: u32, x: f32) -> DownElement<'static> {
+    DownElement::CreatureFull {
+        id: ObjectId(id),
+        status: creature(x),
+    }
+}
+
+pub(super) const fn keep(id: u32) -> DownElement<'static> {
+    DownElement::KeepAlive { id: ObjectId(id) }
+}
+
+pub(super) const fn last(datagrams: u8) -> DownElement<'static> {
+    DownElement::Last { datagrams }
+}
+
+/// The header of a part of snapshot `sequence`, made against `acknowledged`.
+pub(super) const fn header(sequence: u32, acknowledged: u32) -> DownHeader {
+    DownHeader {
+        sequence: SnapshotSeq(sequence),
+        acknowledged: SnapshotSeq(acknowledged),
+        tick: sequence * 3,
+    }
+}
+
+pub(super) fn packet(header: DownHeader, elements: &[DownElement<'_>]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = PacketWriter::<Down>::new(&mut bytes, &header, 1_200);
+    for element in elements {
+        writer.push(element).expect("it fits");
+    }
+    writer.finish();
+    bytes
+}
+
+pub(super) const fn parameters() -> Parameters {
+    Parameters {
+        tick_rate: NonZeroU16::new(20).expect("it is not 0"),
+        lerp_ms: 100,
+        role: Role::Player,
+        own: OWN,
+        module: MODULE,
+        compression: Compression::None,
+    }
+}
+
+/// The base of a module with creatures 1 to `creatures`, each at the place of its number.
+pub(super) fn base(creatures: u16) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let all = (1..=creatures).map(|id| full(id.into(), id.into()));
+    Base::encode(0, all, &mut bytes).expect("it fits");
+    bytes
+}
+
+/// The resources of a module with such a base.
+pub(super) fn shelf(creatures: u16) -> Shelf {
+    let mut shelf = Shelf::new("manifest");
+    let base: Arc<[u8]> = base(creatures).into();
+    shelf.insert("base", base).expect("a good name");
+    shelf
+}
+
+/// What a datagram of the client says.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(super) struct Uplink {
+    pub(super) packet: u32,
+    pub(super) acknowledged: u32,
+    pub(super) ping: Option<Token>,
+    pub(super) is_ready: bool,
+    pub(super) events: Vec<(u32, u8, Vec<u8>)>,
+}
+
+pub(super) struct ClientScript {
+    pub(super) client: Client,
+    pub(super) now: Instant,
+    /// What it wrote on its stream, and nobody looked at yet.
+    pub(super) written: Vec<u8>,
+    /// Datagrams that it sent, and nobody looked at yet.
+    pub(super) datagrams: Vec<Vec<u8>>,
+    /// What it asked to be done about its streams.
+    pub(super) orders: Vec<Transmit>,
+    /// The stream it dialled last.
+    stream: StreamId,
+}
+
+impl ClientScript {
+    /// A client that has dialled.
+    pub(super) fn with(config: ClientConfig) -> Self {
+        let now = Instant::from_millis(5_000);
+        let mut script = Self {
+            client: Client::new(now, config),
+            now,
+            written: Vec::new(),
+            datagrams: Vec::new(),
+            orders: Vec::new(),
+            stream: StreamId::Dialled(0),
+        };
+        script.drain();
+        script
+    }
+
+    /// A client whose stream is open.
+    pub(super) fn open() -> Self {
+        let mut script = Self::with(config());
+        script.accept();
+        script
+    }
+
+    /// A client that was welcomed to a module with creatures 1 to `creatures`, and has loaded it.
+    pub(super) fn loaded(creatures: u16) -> Self {
+        let mut script = Self::open();
+        script.welcome();
+        script.serve(&shelf(creatures));
+        script
+    }
+
+    /// A client that waits for snapshots.
+    pub(super) fn ready(creatures: u16) -> Self {
+        Self::ready_with(creatures, parameters())
+    }
+
+    pub(super) fn ready_with(creatures: u16, parameters: Parameters) -> Self {
+        let mut script = Self::loaded(creatures);
+        script.control(&[DownElement::Parameters(parameters)]);
+        script.forget();
+        script
+    }
+
+    /// A client with a first snapshot, in which its own creature is as in the base.
+    pub(super) fn playing() -> Self {
+        let mut script = Self::ready(2);
+        script.snapshot(1, 0, &[keep(1)]);
+        script.forget();
+        script
+    }
+
+    /// Nobody looks at what came of it.
+    pub(super) fn forget(&mut self) {
+        self.events();
+        self.datagrams.clear();
+        self.written.clear();
+    }
+
+    /// Opens the stream that was dialled last.
+    pub(super) fn accept(&mut self) {
+        self.client.handle_opened(self.now, self.stream, SERVER);
+        let path = Path::Stream(self.stream);
+        self.client.handle_room(self.now, path, ROOMY);
+        self.drain();
+    }
+
+    pub(super) fn welcome(&mut self) {
+        self.write(&[DownFrame::Welcome {
+            client: ClientId(3),
+            token: TOKEN,
+            module: MODULE,
+            name: text("danm13"),
+        }]);
+    }
+
+    /// Answers every Fetch, until there are no more.
+    pub(super) fn serve(&mut self, shelf: &Shelf) {
+        loop {
+            let fetches = self.fetches();
+            if fetches.is_empty() {
+                return;
+            }
+            for (name, offset) in fetches {
+                self.serve_one(shelf, &name, offset);
+            }
+        }
+    }
+
+    pub(super) fn serve_one(&mut self, shelf: &Shelf, name: &str, offset: u64) {
+        let mut sending = shelf.send(name, offset).expect("it is there");
+        while let Some(piece) = sending.poll_piece(1_000) {
+            self.write(&[DownFrame::Resource {
+                name: text(name),
+                total: piece.of,
+                offset: piece.offset,
+                piece: piece.bytes,
+            }]);
+        }
+    }
+
+    /// What it asked to fetch since it last wrote something that was looked at; other frames are not
+    /// taken away.
+    pub(super) fn fetches(&mut self) -> Vec<(String, u64)> {
+        let mut fetches = Vec::new();
+        let mut others = Vec::new();
+        each_frame(&self.written, |frame| match frame {
+            UpFrame::Fetch { name, offset } => fetches.push((name.as_str().to_owned(), offset)),
+            other => encode_frame::<Up>(&other, &mut others).expect("it was one"),
+        });
+        self.written = others;
+        fetches
+    }
+
+    /// Its frames, as they print.
+    pub(super) fn frames(&mut self) -> Vec<String> {
+        let mut frames = Vec::new();
+        each_frame(&std::mem::take(&mut self.written), |frame| {
+            frames.push(format!("{frame:?}"));
+        });
+        frames
+    }
+
+    /// Its calls: number, method and argument. Other frames are taken away.
+    pub(super) fn calls(&mut self) -> Vec<(u32, String, Vec<u8>)> {
+        let mut calls = Vec::new();
+        each_frame(&std::mem::take(&mut self.written), |frame| {
+            if let UpFrame::Call {
+                id,
+                method,
+                argument,
+            } = frame
+            {
+                calls.push((id.0, method.as_str().to_owned(), argument.to_vec()));
+            }
+        });
+        calls
+    }
+
+    /// Its datagrams, read.
+    pub(super) fn uplinks(&mut self) -> Vec<Uplink> {
+        let datagrams = std::mem::take(&mut self.datagrams);
+        datagrams.iter().map(|bytes| read_uplink(bytes)).collect()
+    }
+
+    /// Says something on the stream.
+    pub(super) fn write(&mut self, frames: &[DownFrame<'_>]) {
+        let mut bytes = Vec::new();
+        for frame in frames {
+            encode_frame::<Down>(frame, &mut bytes).expect("it fits");
+        }
+        self.write_bytes(&bytes);
+    }
+
+    pub(super) fn write_bytes(&mut self, bytes: &[u8]) {
+        self.client.handle_stream(self.now, self.stream, bytes);
+        self.drain();
+    }
+
+    /// Sends what is no part of a snapshot.
+    pub(super) fn control(&mut self, elements: &[DownElement<'_>]) {
+        self.send_bytes(&packet(DownHeader::unsequenced(0), elements));
+    }
+
+    /// Sends a snapshot of one datagram.
+    pub(super) fn snapshot(
+        &mut self,
+        sequence: u32,
+        acknowledged: u32,
+        elements: &[DownElement<'_>],
+    ) {
+        let mut elements = elements.to_vec();
+        elements.push(last(1));
+        self.send_bytes(&packet(header(sequence, acknowledged), &elements));
+    }
+
+    pub(super) fn send_bytes(&mut self, bytes: &[u8]) {
+        self.client.handle_datagram(self.now, SERVER, bytes);
+        self.drain();
+    }
+
+    pub(super) fn close(&mut self, why: Ended) {
+        let path = Path::Stream(self.stream);
+        self.client.handle_closed(self.now, path, why);
+        self.drain();
+    }
+
+    /// Lets time pass, waking the client whenever it wants to.
+    pub(super) fn pass(&mut self, span: Duration) {
+        let until = self.now + span;
+        while let Some(at) = self.client.poll_timeout()
+            && at <= until
+        {
+            self.now = self.now.max(at);
+            self.client.handle_timeout(self.now);
+            self.drain();
+            let next = self.client.poll_timeout();
+            assert!(next.is_none_or(|next| next > self.now), "woken for nothing");
+        }
+        self.now = until;
+    }
+
+    pub(super) fn events(&mut self) -> Vec<ClientEvent> {
+        std::iter::from_fn(|| self.client.poll_event()).collect()
+    }
+
+    /// The snapshots that were whole since events were last looked at.
+    pub(super) fn whole(&mut self) -> Vec<u32> {
+        let events = self.events().into_iter();
+        let whole = events.filter_map(|event| match event {
+            ClientEvent::Snapshot(whole) => Some(whole.sequence.0),
+            _ => None,
+        });
+        whole.collect()
+    }
+
+    pub(super) fn drain(&mut self) {
+        let mut out = Vec::new();
+        loop {
+            out.clear();
+            match self.client.poll_transmit(self.now, &mut out) {
+                None => return,
+                Some(Transmit::Datagram { to }) => {
+                    assert_eq!(to, SERVER);
+                    assert!(out.len() <= 1_200);
+                    self.datagrams.push(out.clone());
+                }
+                Some(Transmit::Stream { on }) => {
+                    assert_eq!(on, self.stream);
+                    self.written.extend(&out);
+                }
+                Some(order) => {
+                    if let Transmit::Dial { on, to } = order {
+                        assert_eq!(to, SERVER);
+                        self.stream = on;
+                    }
+                    self.orders.push(order);
+                }
+            }
+        }
+    }
+}
+
+fn each_frame(bytes: &[u8], mut see: impl FnMut(UpFrame<'_>)) {
+    let mut r = Reader::new(bytes);
+    while let Some(frame) = decode_arrived::<Up>(&mut r).expect("it decodes") {
+        see(frame);
+    }
+    assert!(r.is_empty(), "frames are written whole");
+}
+
+pub(super) fn read_uplink(bytes: &[u8]) -> Uplink {
+    let packet = Packet::<Up>::decode(bytes).expect("it decodes");
+    let mut uplink = Uplink {
+        packet: packet.header.packet.0,
+        acknowledged: packet.header.acknowledged.0,
+        ..Uplink::default()
+    };
+    for element in packet.elements() {
+        match element {
+            UpElement::Ping(token) => uplink.ping = Some(token),
+            UpElement::Ready => uplink.is_ready = true,
+            UpElement::Event(event) => {
+                let content = event.content().to_vec();
+                uplink.events.push((event.id.0, event.kind, content));
+            }
+        }
+    }
+    uplink
+}
