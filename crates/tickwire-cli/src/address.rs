@@ -1,10 +1,13 @@
 //! Addresses as people type them.
 
+use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 
 use anyhow::{Context, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tickwire_demo::gateway::{PROTOCOLS, Protocol};
+
+use crate::misuse::Misuse;
 
 /// `HOST:PORT`, or `HOST` with the protocol's own port.
 pub(crate) fn resolve(typed: &str, default_port: u16) -> anyhow::Result<SocketAddr> {
@@ -13,12 +16,14 @@ pub(crate) fn resolve(typed: &str, default_port: u16) -> anyhow::Result<SocketAd
         Err(_) if typed.contains(':') => typed.to_owned(),
         Err(_) => format!("{typed}:{default_port}"),
     };
-    let mut found = with_port.to_socket_addrs().with_context(|| {
-        format!("{typed:?} is no address: write HOST:PORT, as in 127.0.0.1:{default_port}")
-    })?;
-    match found.next() {
-        Some(addr) => Ok(addr),
-        None => bail!("{typed:?} names no machine"),
+    let found = with_port.to_socket_addrs();
+    match found.map(|mut addresses| addresses.next()) {
+        Ok(Some(addr)) => Ok(addr),
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => bail!(Misuse(format!(
+            "{typed:?} is no address: write HOST:PORT, as in 127.0.0.1:{default_port}"
+        ))),
+        Err(error) => Err(error).context(format!("{typed:?} is not found")),
+        Ok(None) => bail!("{typed:?} names no machine"),
     }
 }
 

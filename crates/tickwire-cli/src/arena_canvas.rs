@@ -14,7 +14,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::Marker;
 use ratatui::widgets::Widget;
 use ratatui::widgets::canvas::{Canvas, Circle, Context, Line, Points};
-use tickwire_demo::{Heading, Kind, Seen, Vec2, View, rules};
+use tickwire_demo::{Heading, Kind, Seen, Vec2, View, printable, rules};
 
 use crate::palette;
 
@@ -172,9 +172,7 @@ impl ArenaCanvas<'_> {
     fn set_label(&self, ship: &Seen, area: Rect, buf: &mut Buffer) {
         let scores = &self.view.scores;
         let pilot = scores.iter().find(|score| Some(score.owner) == ship.owner);
-        let mut label = pilot.map_or(String::new(), |pilot| {
-            pilot.name.chars().filter(|c| !c.is_control()).collect()
-        });
+        let mut label = pilot.map_or(String::new(), |pilot| printable(&pilot.name));
         if ship.own {
             label.clear();
         } else if self.is_outlined(ship) {

@@ -246,3 +246,6 @@ fn give_back() {
     .ok();
     terminal::disable_raw_mode().ok();
 }
+
+#[cfg(test)]
+mod tests;

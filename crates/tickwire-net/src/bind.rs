@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use mio::net::{TcpListener, UdpSocket};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::limits;
+use crate::{limits, sys};
 
 /// What a server's port carries.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -147,11 +147,15 @@ impl Bound {
 
 /// A socket for a client's datagrams, to one family of addresses.
 pub(crate) fn client_socket(to: IpAddr) -> io::Result<UdpSocket> {
-    match to {
-        IpAddr::V4(_) => datagram_socket((Ipv4Addr::UNSPECIFIED, 0).into()),
+    let any = match to {
+        IpAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
         // This one would reach IPv4 as well, but not on a machine without IPv6.
-        IpAddr::V6(_) => datagram_socket((Ipv6Addr::UNSPECIFIED, 0).into()),
-    }
+        IpAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+    };
+    let socket = datagram_socket(any)?;
+    // A server must not ask for this: anyone could fill its turns with refusals.
+    sys::keep_errors(&socket, to)?;
+    Ok(socket)
 }
 
 fn datagram_socket(addr: SocketAddr) -> io::Result<UdpSocket> {

@@ -8,6 +8,7 @@ mod orders;
 mod serve;
 
 use std::io;
+use std::mem;
 use std::net::{IpAddr, SocketAddr};
 use std::thread;
 use std::time::{self, Duration};
@@ -195,11 +196,15 @@ impl Driver {
         self.drain(sessions);
         self.wait(self.wake_up(until, sessions))?;
         self.hand_in(until, sessions);
-        self.drain(sessions);
+        self.drain_stirred(sessions);
         Ok(())
     }
 
     /// Turns until the moment has come, at least once.
+    ///
+    /// It costs less than the same turns one by one: nobody but the driver touches the sessions in
+    /// between, and while memory links have news the sockets are not asked every time (see
+    /// [`limits::LINK_TURNS`]).
     ///
     /// # Errors
     /// As [`turn`](Self::turn).
@@ -211,33 +216,62 @@ impl Driver {
         until: Instant,
         sessions: &mut [&mut dyn Session],
     ) -> io::Result<()> {
+        self.drain(sessions);
+        // The first turn asks: a game that is late makes no other.
+        let mut unasked = limits::LINK_TURNS;
         loop {
-            self.turn(until, sessions)?;
+            if unasked < limits::LINK_TURNS && self.has_link_news() {
+                unasked += 1;
+            } else {
+                unasked = 0;
+                self.wait(self.wake_up(until, sessions))?;
+            }
+            self.hand_in(until, sessions);
+            self.drain_stirred(sessions);
             if self.now() >= until {
                 return Ok(());
             }
         }
     }
 
+    /// Drains everybody: what the game did to a session since the last turn is not known here.
     fn drain(&mut self, sessions: &mut [&mut dyn Session]) {
         let now = self.now();
         for id in 0..self.nodes.end() {
-            if self.nodes.get(id).is_none() {
-                continue;
+            if let Some(node) = self.nodes.get_mut(id) {
+                node.stirred = false;
+                self.drain_one(now, id, lent(sessions, id));
             }
-            let session = lent(sessions, id);
-            while let Some(transmit) = session.poll_transmit(now, self.outgoing.bytes()) {
-                self.carry_out(now, id, transmit);
-                self.outgoing.discard_fresh();
-            }
-            self.outgoing.flush(&self.sockets, &mut self.counters);
         }
+    }
+
+    /// Drains those that something was handed to: the others have nothing new to say.
+    fn drain_stirred(&mut self, sessions: &mut [&mut dyn Session]) {
+        let now = self.now();
+        for id in 0..self.nodes.end() {
+            if let Some(node) = self.nodes.get_mut(id)
+                && mem::take(&mut node.stirred)
+            {
+                self.drain_one(now, id, lent(sessions, id));
+            }
+        }
+    }
+
+    fn drain_one(&mut self, now: Instant, id: usize, session: &mut dyn Session) {
+        while let Some(transmit) = session.poll_transmit(now, self.outgoing.bytes()) {
+            self.carry_out(now, id, transmit);
+            self.outgoing.discard_fresh();
+        }
+        self.outgoing.flush(&self.sockets, &mut self.counters);
+    }
+
+    fn has_link_news(&self) -> bool {
+        self.nodes.iter().any(|(_, node)| !node.inbox.is_empty())
     }
 
     /// When to stop waiting, if nothing arrives.
     fn wake_up(&self, until: Instant, sessions: &[&mut dyn Session]) -> Instant {
-        let has_news = self.nodes.iter().any(|(_, node)| !node.inbox.is_empty());
-        if has_news || self.sockets.ready() > 0 {
+        if self.has_link_news() || self.sockets.ready() > 0 {
             return Instant::ZERO;
         }
         self.nodes
@@ -263,7 +297,10 @@ impl Driver {
         let now = self.now();
         let enough = until.max(now + limits::HAND_IN);
         for id in 0..self.nodes.end() {
-            if let Some(node) = self.nodes.get_mut(id) {
+            if let Some(node) = self.nodes.get_mut(id)
+                && !node.inbox.is_empty()
+            {
+                node.stirred = true;
                 node.inbox
                     .deliver(now, lent(sessions, id), &mut node.streams);
             }
@@ -279,9 +316,10 @@ impl Driver {
             }
         }
         for id in 0..self.nodes.end() {
-            if self.nodes.get(id).is_some() {
+            if let Some(node) = self.nodes.get_mut(id) {
                 let session = lent(sessions, id);
                 if session.poll_timeout().is_some_and(|moment| moment <= now) {
+                    node.stirred = true;
                     session.handle_timeout(now);
                 }
             }

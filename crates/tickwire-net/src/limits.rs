@@ -22,6 +22,11 @@ pub const DATAGRAM_BATCH: usize = 64;
 /// kernel, which drops what does not fit.
 pub const DATAGRAMS_A_TURN: usize = 1_024;
 
+/// Refused datagrams of one client that are told in one turn.
+///
+/// A client sends to one server, mostly, and tells its session once for every datagram that it sent.
+pub const REFUSALS_A_TURN: usize = 64;
+
 /// Time for handing in that a turn has even if its moment has come already.
 ///
 /// What a datagram costs is the session's, so counting them does not bound a turn: beyond this, and
@@ -40,6 +45,14 @@ pub const DATAGRAM_SOCKET_BUFFER: usize = 4 * 1_024 * 1_024;
 ///
 /// They are handed in every turn, so that this many bots can send one each.
 pub const LINK_DATAGRAMS: usize = 4_096;
+
+/// Turns in a row that hand in what links brought and do not ask the system about sockets, within
+/// one [`run_until`](crate::Driver::run_until).
+///
+/// One exchange over a link: what the game published, the answer, and what the answer moves. Asking
+/// costs as much as carrying a datagram over a link does; after this many turns it is done anyway,
+/// so that nodes that never stop talking in memory do not silence the network.
+pub const LINK_TURNS: usize = 3;
 
 /// Bytes read from one stream in one turn.
 ///

@@ -35,6 +35,8 @@ pub(crate) struct Node {
     pub(crate) listener: Option<Token>,
     pub(crate) streams: Streams,
     pub(crate) inbox: Inbox,
+    /// Something was handed in since the session was last drained.
+    pub(crate) stirred: bool,
     next_accepted: u32,
 }
 
@@ -70,6 +72,7 @@ impl Node {
             listener: None,
             streams: Streams::new(),
             inbox: Inbox::default(),
+            stirred: false,
             next_accepted: 0,
         }
     }

@@ -71,6 +71,9 @@ impl Outgoing {
 
     /// Sends the batch.
     pub(crate) fn flush(&mut self, sockets: &Sockets, counters: &mut Counters) {
+        if self.departures.is_empty() {
+            return;
+        }
         if let Some(Socket::Datagrams { udp, .. }) = sockets.get(self.socket) {
             send_all(udp, &self.departures, &self.bytes, counters);
         }
@@ -82,11 +85,13 @@ impl Outgoing {
 
 fn send_all(udp: &UdpSocket, departures: &[Departure], bytes: &[u8], counters: &mut Counters) {
     let mut rest = departures;
+    let mut retried = false;
     while !rest.is_empty() {
         match sys::send(udp, rest, bytes) {
             Ok(sent) => {
                 counters.datagrams_sent += sent as u64;
                 rest = &rest[sent..];
+                retried = false;
             }
             Err(error) => match error.kind() {
                 io::ErrorKind::Interrupted => {}
@@ -94,6 +99,9 @@ fn send_all(udp: &UdpSocket, departures: &[Departure], bytes: &[u8], counters: &
                     counters.datagrams_overrun += rest.len() as u64;
                     return;
                 }
+                // What became of an earlier datagram, told once: this one has not been tried. Each
+                // such answer is kept and read like what arrives.
+                io::ErrorKind::ConnectionRefused if !retried => retried = true,
                 // It concerns the first alone: the others may go elsewhere.
                 _ => {
                     counters.datagrams_unsendable += 1;

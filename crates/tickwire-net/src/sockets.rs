@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::io;
+use std::mem;
 use std::time::Duration;
 
 use mio::event::Source;
@@ -36,6 +37,8 @@ struct Entry {
     socket: Socket,
     /// It is in the ready queue.
     queued: bool,
+    /// The system has an error to tell of it, which is not read with its datagrams.
+    failed: bool,
     /// It is among the alarms, at this moment; others there were for a socket before it.
     alarm: Option<Instant>,
 }
@@ -77,6 +80,7 @@ impl Sockets {
         self.entries.insert(Entry {
             socket,
             queued: false,
+            failed: false,
             alarm: None,
         });
         Ok(token)
@@ -153,6 +157,19 @@ impl Sockets {
         Some(token)
     }
 
+    /// Whether an error is to be read; it is not, from now on.
+    pub(crate) fn take_failed(&mut self, token: Token) -> bool {
+        let entry = self.entries.get_mut(token.0);
+        entry.is_some_and(|entry| mem::take(&mut entry.failed))
+    }
+
+    /// There is another error to read.
+    pub(crate) fn set_failed(&mut self, token: Token) {
+        if let Some(entry) = self.entries.get_mut(token.0) {
+            entry.failed = true;
+        }
+    }
+
     /// Marks a socket at `moment`, whatever happens before. One moment at a time: an earlier one
     /// stands.
     pub(crate) fn wake_at(&mut self, moment: Instant, token: Token) {
@@ -200,6 +217,7 @@ impl Sockets {
                 stream.readable |=
                     event.is_readable() || event.is_read_closed() || event.is_error();
             }
+            entry.failed |= event.is_error();
             entry.mark(token, &mut self.ready);
         }
         Ok(())

@@ -1,9 +1,9 @@
 //! Moving datagrams across the system call boundary in batches; the only unsafe code of the crate.
 //!
 //! In: a socket, and buffers that are allocated once. Out: what crossed. `linux` moves a whole batch
-//! in one call, `portable` makes one call each; both have the same three functions, and the tests run
-//! both where both can be built. The third waits until there is something to move. What an error means
-//! is for the caller.
+//! in one call, `portable` makes one call each; both have the same functions, and the tests run both
+//! where both can be built. Others wait until there is something to move, and ask which earlier
+//! datagram was refused, as far as the system tells. What an error means is for the caller.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -12,7 +12,7 @@ mod portable;
 
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -96,6 +96,17 @@ pub(crate) fn send(
     bytes: &[u8],
 ) -> io::Result<usize> {
     system::send(socket, departures, bytes)
+}
+
+/// Has the system keep, for [`take_error`], what it learns of datagrams sent to the family of `to`.
+pub(crate) fn keep_errors(socket: &UdpSocket, to: IpAddr) -> io::Result<()> {
+    system::keep_errors(socket, to)
+}
+
+/// Takes the oldest error kept: the address where nobody listens, or `None` if it was another error.
+/// `WouldBlock` if there is none.
+pub(crate) fn take_error(socket: &UdpSocket) -> io::Result<Option<SocketAddr>> {
+    system::take_error(socket)
 }
 
 /// Waits until a socket is ready, at most for `longest`, of which some systems leave out what is below

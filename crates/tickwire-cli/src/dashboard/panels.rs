@@ -6,7 +6,7 @@ use std::time::Duration;
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
+use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table, Wrap};
 use tickwire_demo::{Kind, Seen};
 
@@ -31,12 +31,13 @@ pub(crate) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
     }
     let clients = u16::try_from(picture.report.clients.len()).unwrap_or(u16::MAX);
     let table = 2 + clients.clamp(1, area.height / 4);
+    let counts = counter_lines(picture, area);
     let [header, world, table, figures, counters, keys] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Fill(1),
         Constraint::Length(table),
         Constraint::Length(2),
-        Constraint::Length(1),
+        Constraint::Length(u16::try_from(counts.len()).unwrap_or(u16::MAX)),
         Constraint::Length(1),
     ])
     .areas(area);
@@ -44,7 +45,7 @@ pub(crate) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
     draw_world(picture, world, frame);
     draw_clients(picture, table, frame);
     draw_figures(picture, figures, frame);
-    draw_counters(picture, counters, frame);
+    frame.render_widget(Text::from(counts), counters);
     draw_keys(picture, keys, frame);
 }
 
@@ -58,17 +59,39 @@ pub(crate) fn draw_too_small(frame: &mut Frame<'_>, (width, height): (u16, u16))
 }
 
 fn draw_header(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
-    let mut words = vec![Span::styled(" tickwire ", palette::TITLE)];
-    for (protocol, address) in &picture.open {
-        words.push(Span::raw(format!("  {protocol} ")));
-        words.push(Span::styled(address, palette::LABEL));
-    }
-    frame.render_widget(Line::from(words), area);
     let seconds = picture.time.as_secs();
-    let clock = format!("up {}:{:02} ", seconds / 60, seconds % 60);
+    let clock = format!("  up {}:{:02} ", seconds / 60, seconds % 60);
     // A styled line would style the whole row.
     let clock = Line::from(Span::styled(clock, palette::LABEL));
-    frame.render_widget(clock.right_aligned(), area);
+    let [doors, corner] = Layout::horizontal([
+        Constraint::Fill(1),
+        Constraint::Length(u16::try_from(clock.width()).unwrap_or(u16::MAX)),
+    ])
+    .areas(area);
+    frame.render_widget(clock, corner);
+    frame.render_widget(door_line(picture, doors.width), doors);
+}
+
+/// What is served where, with as much of every address as leaves room for all of them.
+fn door_line(picture: &Picture, width: u16) -> Line<'static> {
+    let whole: fn(&str) -> &str = |address| address;
+    let port: fn(&str) -> &str = |address| address.rfind(':').map_or("", |at| &address[at..]);
+    let nothing: fn(&str) -> &str = |_| "";
+    let lines = [whole, port, nothing].map(|shorten| {
+        let mut words = vec![Span::styled(" tickwire ", palette::TITLE)];
+        for (protocol, address) in &picture.open {
+            words.push(Span::raw(format!("  {protocol}")));
+            let address = shorten(address);
+            if !address.is_empty() {
+                words.push(Span::styled(format!(" {address}"), palette::LABEL));
+            }
+        }
+        Line::from(words)
+    });
+    let [_, _, shortest] = &lines;
+    let shortest = shortest.clone();
+    let fits = |line: &Line<'_>| line.width() <= usize::from(width);
+    lines.into_iter().find(fits).unwrap_or(shortest)
 }
 
 fn draw_world(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
@@ -259,18 +282,43 @@ fn draw_figures(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     frame.render_widget(line, inner);
 }
 
-fn draw_counters(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
-    let mut words = vec![Span::raw(" ")];
+/// Every counter that counted something, on as few lines as they take. Those that do not fit on what a
+/// window of this height has for them are counted at the end.
+fn counter_lines(picture: &Picture, area: Rect) -> Vec<Line<'static>> {
     let doors = picture.report.doors.iter();
     let doors = doors.map(|door| (door.protocol, &door.counters));
-    for (owner, counters) in doors.chain([("net", &picture.report.network)]) {
-        for (name, count) in counters.iter().filter(|(_, count)| *count > 0) {
-            words.push(Span::styled(format!("{owner}.{name} "), palette::LABEL));
-            words.push(Span::raw(format!("{count}  ")));
+    let all = doors.chain([("net", &picture.report.network)]);
+    let mut counted = all.flat_map(|(owner, counters)| {
+        let counted = counters.iter().filter(|(_, count)| *count > 0);
+        counted.map(move |(name, count)| (format!("{owner}.{name} "), format!("{count}  ")))
+    });
+    // Two of a small window's rows; a large one shows every counter that there is.
+    let most = usize::from((area.height / 12).max(1));
+    let width = usize::from(area.width);
+    let mut lines = vec![Line::raw(" ")];
+    while let Some((name, count)) = counted.next() {
+        let is_last = lines.len() == most;
+        let room = width.saturating_sub(if is_last { MORE.len() } else { 0 });
+        let line = lines.last_mut().expect("there is a first line");
+        if line.width() + name.len() + count.trim_end().len() <= room {
+            line.push_span(Span::styled(name, palette::LABEL));
+            line.push_span(Span::raw(count));
+        } else if is_last {
+            let more = format!("+{} more", 1 + counted.by_ref().count());
+            line.push_span(Span::styled(more, palette::LABEL));
+        } else {
+            lines.push(Line::from(vec![
+                Span::raw(" "),
+                Span::styled(name, palette::LABEL),
+                Span::raw(count),
+            ]));
         }
     }
-    frame.render_widget(Line::from(words), area);
+    lines
 }
+
+/// What is said of counters that do not fit, at its longest.
+const MORE: &str = "+99 more";
 
 fn draw_keys(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     let mut keys = vec![("q", "quit"), ("Tab", "follow the next pilot")];

@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
-use tickwire_demo::gateway::{ArenaClient, Connect, PROTOCOLS};
+use tickwire_demo::gateway::{ArenaClient, Connect, PROTOCOLS, Settings};
 use tickwire_demo::{Bot, STEP};
 use tickwire_net::{Carries, Driver};
 
@@ -142,7 +142,7 @@ fn real_run(lasts: Duration) -> Picture {
         let node = driver
             .bind("127.0.0.1:0".parse().unwrap(), Carries::Both)
             .unwrap();
-        host.open((protocol.serve)(driver.now(), [0; 32]));
+        host.serve(protocol, driver.now(), [0; 32], &Settings::default());
         let addr = driver.local_addr(node).unwrap();
         let shown = format!("127.0.0.1:{}", protocol.port);
         picture.open.push((protocol.name, shown));

@@ -97,3 +97,40 @@ fn the_camera_goes_from_pilot_to_pilot_and_back() {
     let [ada, grace] = [1, 2].map(|owner| Some(OwnerId(owner)));
     assert_eq!(followed, [ada, grace, None, ada]);
 }
+
+#[test]
+fn every_protocol_is_named_however_narrow_the_window() {
+    let mut picture = picture();
+    let names = ["first", "second", "third", "fourth", "fifth"];
+    picture.open = names.map(|name| (name, "127.0.0.1:32422".into())).into();
+    for (width, address) in [(140, " 127.0.0.1:32422 "), (100, " :32422 "), (60, " ")] {
+        let text = snapshot::text(&picture, (width, 24), draw);
+        let header = text.lines().next().unwrap();
+        for name in names {
+            assert!(header.contains(&format!(" {name}{address}")), "{header}");
+        }
+        assert!(header.trim_end().ends_with("  up 1:23"), "{header}");
+    }
+}
+
+#[test]
+fn counters_go_on_in_the_next_line_and_none_is_lost_unsaid() {
+    let mut picture = picture();
+    let names = [
+        "one", "two", "three", "four", "five", "six", "seven", "eight",
+    ];
+    picture.report.network = names.map(|name| (name, 1_000_000_007)).into();
+    let seen = |size| {
+        let text = snapshot::text(&picture, size, draw);
+        let seen = names.map(|name| text.contains(&format!("net.{name} 1000000007")));
+        let seen = seen.into_iter().filter(|seen| *seen).count();
+        assert_eq!(
+            text.contains(&format!("+{} more", 8 - seen)),
+            seen < 8,
+            "{text}"
+        );
+        seen
+    };
+    assert_eq!(seen((120, 40)), 8);
+    assert!((1..8).contains(&seen((80, 24))));
+}

@@ -20,7 +20,7 @@ use tickwire_session::{
 
 use super::input::History;
 use super::limits::{
-    CHAT_MAX, CLIENT_QUEUE, INPUT_PERIOD, LEAVE_PERIOD, NAME_MAX, RETRY_PERIOD, SEND_PERIOD,
+    AHEAD, CHAT_MAX, CLIENT_QUEUE, INPUT_PERIOD, LEAVE_PERIOD, NAME_MAX, RETRY_PERIOD, SEND_PERIOD,
     SETTLE, TIMEOUT,
 };
 use super::message::{Collision, Input, Reliable, Selection, Unreliable};
@@ -198,6 +198,8 @@ pub struct Client {
     frame: u32,
     /// When the next packet is sent anyway.
     next_packet: Instant,
+    /// The game has steered since the last Input.
+    is_fresh: bool,
     /// When reliable messages are repeated.
     next_repeat: Instant,
     /// Whether something arrived that the server wants acknowledged.
@@ -235,6 +237,7 @@ impl Client {
             history: History::default(),
             frame: 0,
             next_packet: now,
+            is_fresh: false,
             next_repeat: now,
             ack_due: false,
             events: VecDeque::new(),
@@ -280,6 +283,7 @@ impl Client {
     /// Sets what the player does from now on.
     pub const fn steer(&mut self, controls: Controls) {
         self.controls = controls;
+        self.is_fresh = true;
     }
 
     /// Says something to everybody.
@@ -370,8 +374,20 @@ impl Client {
         }
     }
 
-    fn write_packet(&mut self, now: Instant, out: &mut Vec<u8>) {
+    /// Whether the packet that is sent anyway goes out at this moment.
+    fn is_due(&self, now: Instant) -> bool {
+        let is_ahead = self.is_fresh && self.phase == Phase::Playing;
+        now >= self.next_packet || (is_ahead && now + AHEAD >= self.next_packet)
+    }
+
+    fn write_packet(&mut self, now: Instant, is_due: bool, out: &mut Vec<u8>) {
         let before = out.len();
+        // A packet that leaves ahead of its time counts as of that time.
+        let counts_as = if is_due {
+            now.max(self.next_packet)
+        } else {
+            now
+        };
         #[expect(clippy::cast_possible_truncation, reason = "timestamps wrap")]
         let timestamp = now.since(self.began).as_millis() as u32;
         let mut w = Header {
@@ -379,16 +395,17 @@ impl Client {
             timestamp,
         }
         .begin(out);
-        if now >= self.next_repeat {
-            self.next_repeat = now + self.period().max(SEND_PERIOD);
+        if counts_as >= self.next_repeat {
+            self.next_repeat = counts_as + self.period().max(SEND_PERIOD);
             let written = self.outbox.write(now, &mut w);
             self.resent += written.repeated;
             self.traffic.messages_out += written.messages;
         }
         if self.phase == Phase::Playing
-            && now >= self.next_packet
+            && is_due
             && let Some(player) = self.player
         {
+            self.is_fresh = false;
             self.frame += 1;
             self.history.push(self.controls.buttons);
             let (frame, history, aim) = (self.frame, self.history, self.controls.aim);
@@ -428,12 +445,13 @@ impl Session for Client {
     }
 
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        if matches!(self.phase, Phase::Ended(_)) || (now < self.next_packet && !self.ack_due) {
+        let is_due = self.is_due(now);
+        if matches!(self.phase, Phase::Ended(_)) || !(is_due || self.ack_due) {
             return None;
         }
-        self.write_packet(now, out);
+        self.write_packet(now, is_due, out);
         self.ack_due = false;
-        if now >= self.next_packet {
+        if is_due {
             self.next_packet += self.period();
             if self.next_packet <= now {
                 self.next_packet = now + self.period();

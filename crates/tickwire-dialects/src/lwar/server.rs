@@ -26,7 +26,7 @@ use tickwire_session::{
 
 use super::id::Ids;
 use super::limits::{
-    ACK_GRACE, ANSWERS_WAITING, ENTITIES_MAX, PLAYERS_MAX, QUEUE_MAX, SEND_PERIOD, TIMEOUT,
+    ACK_GRACE, AHEAD, ANSWERS_WAITING, ENTITIES_MAX, PLAYERS_MAX, QUEUE_MAX, SEND_PERIOD, TIMEOUT,
     UNACKNOWLEDGED_MAX,
 };
 use super::message::{Collision, Kind, PlayerScore, Reliable, Selection, Unreliable};
@@ -212,6 +212,8 @@ pub struct Server {
     answers: VecDeque<(Addr, Answer)>,
     broadcast: Broadcast,
     next_send: Instant,
+    /// The game has said something about entities since the last sending.
+    is_fresh: bool,
     events: VecDeque<ServerEvent>,
     counters: ServerCounters,
     closing: bool,
@@ -241,6 +243,7 @@ impl Server {
             answers: VecDeque::new(),
             broadcast: Broadcast::new(now),
             next_send: now,
+            is_fresh: false,
             events: VecDeque::new(),
             counters: ServerCounters::default(),
             closing: false,
@@ -283,6 +286,7 @@ impl Server {
     /// Sets what the next packets say about an entity.
     pub fn set(&mut self, entity: EntityId, shape: Shape) {
         self.entities.set(entity, shape);
+        self.is_fresh = true;
     }
 
     /// Tells that two entities touched, in the next packets.
@@ -428,6 +432,11 @@ impl Server {
         self.next_send = self.next_send.max(now);
     }
 
+    /// Whether there is somebody to send to.
+    fn has_anybody(&self) -> bool {
+        self.places.iter().any(Option::is_some) || !self.departed.is_empty()
+    }
+
     /// Removes whoever is silent, does not acknowledge, or cannot keep up.
     fn sweep(&mut self, now: Instant) {
         for index in 0..=PLAYERS_MAX {
@@ -454,6 +463,12 @@ impl Server {
 
     /// Begins a sending: the state of this moment, to everybody.
     fn send(&mut self, now: Instant) {
+        self.is_fresh = false;
+        // Counting from the last moment due keeps the rate; after a pause there is no catching up.
+        self.next_send += SEND_PERIOD;
+        if self.next_send <= now {
+            self.next_send = now + SEND_PERIOD;
+        }
         let stats = self.broadcast.stats_due(now).then(|| self.scores());
         let timestamp = self.timestamp(now);
         self.broadcast
@@ -533,14 +548,13 @@ impl Session for Server {
         }
         self.sweep(now);
         self.send(now);
-        // Counting from the last moment due keeps the rate; after a pause there is no catching up.
-        self.next_send += SEND_PERIOD;
-        if self.next_send <= now {
-            self.next_send = now + SEND_PERIOD;
-        }
     }
 
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        if self.is_fresh && now + AHEAD >= self.next_send && self.has_anybody() {
+            self.sweep(now);
+            self.send(now);
+        }
         while let Some((to, answer)) = self.answers.pop_front() {
             if let Some(transmit) = self.write_answer(now, to, answer, out) {
                 return Some(transmit);
@@ -559,8 +573,7 @@ impl Session for Server {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let anybody = self.places.iter().any(Option::is_some) || !self.departed.is_empty();
-        anybody.then_some(self.next_send)
+        self.has_anybody().then_some(self.next_send)
     }
 
     // lwar has no streams, and its packets are smaller than what any path takes.

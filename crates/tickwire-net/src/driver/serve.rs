@@ -8,14 +8,15 @@ use std::net::SocketAddr;
 
 use mio::Token;
 use mio::net::TcpStream;
-use tickwire_session::{Instant, Session};
+use tickwire_session::{Ended, Instant, Path, Session};
 
 use super::{Driver, lent};
 use crate::farewell::Parting;
-use crate::limits::{ACCEPT_REST, ACCEPTS_A_TURN, CONNECTIONS, DATAGRAMS_A_TURN};
+use crate::limits::{ACCEPT_REST, ACCEPTS_A_TURN, CONNECTIONS, DATAGRAMS_A_TURN, REFUSALS_A_TURN};
 use crate::node::{Carrier, End};
 use crate::sockets::Socket;
 use crate::stream::{Outcome, Stream};
+use crate::sys;
 
 impl Driver {
     /// Serves a socket that is ready, until there is nothing more or the moment `enough` has come.
@@ -29,13 +30,17 @@ impl Driver {
         let more = match self.sockets.get_mut(token) {
             None => false,
             Some(&mut Socket::Datagrams { node, .. }) => {
-                self.receive(now, enough, token, lent(sessions, node))
+                self.stir(node);
+                let session = lent(sessions, node);
+                self.report_refusals(now, token, session);
+                self.receive(now, enough, token, session)
             }
             Some(&mut Socket::Listener { node, .. }) => self.accept(now, token, node),
             Some(Socket::Stream(stream)) => {
                 let end = stream.end();
                 let session = lent(sessions, end.node);
                 let outcome = stream.hand_in(now, session, &mut self.scratch, &mut self.counters);
+                self.stir(end.node);
                 if matches!(outcome, Outcome::Finished | Outcome::Gone)
                     && let Some(node) = self.nodes.get_mut(end.node)
                 {
@@ -59,6 +64,37 @@ impl Driver {
         if more {
             self.sockets.mark(token);
         }
+    }
+
+    /// Notes that a node's session is being handed something.
+    fn stir(&mut self, node: usize) {
+        if let Some(node) = self.nodes.get_mut(node) {
+            node.stirred = true;
+        }
+    }
+
+    /// Tells a client's session at which addresses nobody listens. Whether that ends anything is for
+    /// the session to say: whoever sees a datagram on its way can forge such an answer to it.
+    fn report_refusals(&mut self, now: Instant, token: Token, session: &mut dyn Session) {
+        if !self.sockets.take_failed(token) {
+            return;
+        }
+        let Some(Socket::Datagrams { udp, .. }) = self.sockets.get(token) else {
+            return;
+        };
+        for _ in 0..REFUSALS_A_TURN {
+            match sys::take_error(udp) {
+                Ok(Some(to)) => {
+                    self.counters.receive_errors += 1;
+                    session.handle_closed(now, Path::Datagrams(to.into()), Ended::Refused);
+                }
+                Ok(None) => self.counters.receive_errors += 1,
+                // Nothing more to tell; whatever else is wrong shows in what follows.
+                Err(_) => return,
+            }
+        }
+        self.sockets.set_failed(token);
+        self.sockets.mark(token);
     }
 
     /// Hands in datagrams; returns whether there may be more.

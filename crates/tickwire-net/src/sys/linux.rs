@@ -1,7 +1,8 @@
-//! Batches by `recvmmsg` and `sendmmsg`; waiting by `ppoll`.
+//! Batches by `recvmmsg` and `sendmmsg`; waiting by `ppoll`; refusals by the error queue.
 
 use std::io;
 use std::mem;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::ptr;
 use std::time::Duration;
@@ -92,6 +93,75 @@ pub(super) fn send(
         )
     };
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+pub(super) fn keep_errors(socket: &UdpSocket, to: IpAddr) -> io::Result<()> {
+    let (level, option) = match to {
+        IpAddr::V4(_) => (libc::SOL_IP, libc::IP_RECVERR),
+        IpAddr::V6(_) => (libc::SOL_IPV6, libc::IPV6_RECVERR),
+    };
+    let on: libc::c_int = 1;
+    #[expect(clippy::cast_possible_truncation, reason = "an integer is short")]
+    let length = size_of_val(&on) as libc::socklen_t;
+    // SAFETY: the option is an integer, which outlives the call and whose size is given.
+    let status = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            option,
+            ptr::from_ref(&on).cast(),
+            length,
+        )
+    };
+    match status {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+pub(super) fn take_error(socket: &UdpSocket) -> io::Result<Option<SocketAddr>> {
+    let mut name = SockAddrStorage::zeroed();
+    // Whole words, because control messages are aligned to them: room for the error and for the address
+    // of who sent it.
+    let mut control = [0_u64; 16];
+    // SAFETY: `msghdr` consists of integers and raw pointers, as `mmsghdr` does.
+    let mut header: libc::msghdr = unsafe { mem::zeroed() };
+    header.msg_namelen = name.size_of();
+    header.msg_name = ptr::from_mut(&mut name).cast();
+    header.msg_control = ptr::from_mut(&mut control).cast();
+    header.msg_controllen = size_of_val(&control) as _;
+    let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
+    // SAFETY: the header points to a name and a control buffer that outlive the call, each with its
+    // own length, and to no pieces: what the refused datagram held is not wanted.
+    let got = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, flags) };
+    if got < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel wrote the address that the datagram was sent to, of this length, into storage
+    // that was zero before.
+    let name = unsafe { SockAddr::new(name, header.msg_namelen) };
+    Ok(name.as_socket().filter(|_| is_refusal(&header)))
+}
+
+/// Whether a message of the error queue says that nobody listens.
+fn is_refusal(header: &libc::msghdr) -> bool {
+    // SAFETY: the kernel wrote the control messages and their total length into the header's buffer,
+    // which is aligned for them; the macros stay within that length.
+    let first = unsafe { libc::CMSG_FIRSTHDR(header).as_ref() };
+    first.is_some_and(|message| {
+        let kind = (message.cmsg_level, message.cmsg_type);
+        let is_error = kind == (libc::SOL_IP, libc::IP_RECVERR)
+            || kind == (libc::SOL_IPV6, libc::IPV6_RECVERR);
+        if !is_error {
+            return false;
+        }
+        // SAFETY: what a message of this kind holds begins with this structure, of integers only.
+        let error = unsafe {
+            let data = libc::CMSG_DATA(message).cast::<libc::sock_extended_err>();
+            ptr::read_unaligned(data)
+        };
+        error.ee_errno == libc::ECONNREFUSED.unsigned_abs()
+    })
 }
 
 /// Collects what is ready, after waiting for it.

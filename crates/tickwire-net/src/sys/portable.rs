@@ -1,6 +1,7 @@
 //! One call a datagram, on every system.
 
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use mio::net::UdpSocket;
@@ -41,6 +42,16 @@ pub(super) fn send(
         }
     }
     Ok(sent)
+}
+
+/// Nothing is kept: a client learns from silence.
+#[expect(clippy::unnecessary_wraps, reason = "other systems may refuse")]
+pub(super) fn keep_errors(_socket: &UdpSocket, _to: IpAddr) -> io::Result<()> {
+    Ok(())
+}
+
+pub(super) fn take_error(_socket: &UdpSocket) -> io::Result<Option<SocketAddr>> {
+    Err(io::ErrorKind::WouldBlock.into())
 }
 
 /// Collects what is ready, after waiting for it: whole milliseconds, because more of one would be

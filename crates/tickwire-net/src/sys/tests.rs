@@ -143,3 +143,28 @@ fn a_wait_ends_when_a_socket_is_ready_or_its_time_is_up() {
         assert!(events.is_empty());
     }
 }
+
+#[test]
+fn a_system_that_keeps_no_errors_has_none_to_tell() {
+    let (a, b, to) = pair();
+    drop(b);
+    portable::keep_errors(&a, to.ip()).unwrap();
+    let (departures, bytes) = departures(to, &[1]);
+    portable::send(&a, &departures, &bytes).unwrap();
+    let told = portable::take_error(&a).map_err(|error| error.kind());
+    assert_eq!(told, Err(io::ErrorKind::WouldBlock));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_refusal_names_where_the_datagram_was_sent() {
+    let (a, b, to) = pair();
+    drop(b);
+    linux::keep_errors(&a, to.ip()).unwrap();
+    let (departures, bytes) = departures(to, &[1]);
+    linux::send(&a, &departures, &bytes).unwrap();
+    // On loopback the answer is there before the call returns.
+    assert_eq!(linux::take_error(&a).unwrap(), Some(to));
+    let told = linux::take_error(&a).map_err(|error| error.kind());
+    assert_eq!(told, Err(io::ErrorKind::WouldBlock));
+}

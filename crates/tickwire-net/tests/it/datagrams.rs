@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tickwire_net::{Carries, Driver, limits};
 use tickwire_session::echo::DatagramEcho;
-use tickwire_session::{Addr, Events, Host, Instant, Transmit};
+use tickwire_session::{Addr, Ended, Events, Host, Instant, Path, Transmit};
 
 use crate::bystander::{self, DESERTED};
 use crate::probe::Probe;
@@ -228,4 +228,27 @@ fn running_ends_when_the_moment_has_come() {
     let until = driver.now() + Duration::from_micros(3_300);
     driver.run_until(until, &mut []).unwrap();
     assert!(driver.now() >= until);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_client_hears_that_nobody_listens_and_still_reaches_others() {
+    let mut driver = Driver::new().unwrap();
+    let server = driver
+        .bind("127.0.0.1:0".parse().unwrap(), Carries::Datagrams)
+        .unwrap();
+    let client = driver.open();
+    let deserted = Addr::from(DESERTED);
+    let mut sessions = [(); 2].map(|()| Probe::default());
+    let to = addr_of(&driver, server);
+    for to in [deserted, to, deserted, to] {
+        let order = (Transmit::Datagram { to }, vec![1]);
+        sessions[client.index()].orders.push_back(order);
+    }
+    turn_until(&mut driver, &mut sessions, |[server, client]| {
+        client.closed.len() == 2 && server.datagrams.len() == 2
+    });
+    let refused = (Path::Datagrams(deserted), Ended::Refused);
+    assert_eq!(sessions[client.index()].closed, [refused, refused]);
+    assert_eq!(driver.counters().datagrams_unsendable, 0);
 }

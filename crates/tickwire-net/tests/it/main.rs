@@ -12,6 +12,7 @@ mod binding;
 mod bystander;
 mod contract;
 mod datagrams;
+mod fairness;
 mod links;
 mod probe;
 mod streams;

@@ -32,3 +32,6 @@ pub(crate) const CID: Addr = link(3);
 pub(crate) const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
+
+/// A step of a game, 60 a second.
+pub(crate) const STEP: Duration = Duration::from_micros(16_667);

@@ -5,7 +5,7 @@ use tickwire_dialects::lwar::{
     Button, Buttons, Controls, EndReason, Phase, PlayerId, Point, SayError, limits,
 };
 
-use super::super::script::{ClientScript, Packet, ms};
+use super::super::script::{ClientScript, Packet, STEP, ms};
 use super::super::words::{GUNS, chat, player, rename, select};
 
 fn input(packet: &Packet) -> Option<Input> {
@@ -36,6 +36,26 @@ fn input_goes_out_thirty_times_a_second() {
     let mut c = ClientScript::playing(&[]);
     let packets = c.packets_during(ms(10_000));
     let inputs = packets.iter().filter_map(input).count();
+    assert!((299..=301).contains(&inputs), "{inputs}");
+}
+
+#[test]
+fn while_the_game_steps_input_leaves_with_a_step_and_no_more_often() {
+    let mut c = ClientScript::playing(&[]);
+    c.forget();
+    let mut inputs = 0;
+    for step in 0..600 {
+        let between = c.packets_during(STEP);
+        // The first is due when it is due: nobody has steered yet.
+        assert!(step == 0 || between.is_empty(), "{step}: {between:?}");
+        let aim = Point { x: step, y: 0 };
+        let buttons = Buttons::NONE;
+        c.player(|_, client| client.steer(Controls { buttons, aim }));
+        while let Some(packet) = c.mailed() {
+            assert_eq!(input(&packet).map(|input| input.aim), Some(aim));
+            inputs += 1;
+        }
+    }
     assert!((299..=301).contains(&inputs), "{inputs}");
 }
 

@@ -183,6 +183,11 @@ impl ClientScript {
         assert_eq!(self.mail, []);
     }
 
+    /// The oldest packet that was not looked at.
+    pub(crate) fn mailed(&mut self) -> Option<Packet> {
+        self.mail.pop_front()
+    }
+
     /// Time passes; what was sent meanwhile.
     #[track_caller]
     pub(crate) fn packets_during(&mut self, span: Duration) -> Vec<Packet> {

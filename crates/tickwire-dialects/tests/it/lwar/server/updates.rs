@@ -5,7 +5,7 @@ use tickwire_dialects::lwar::message::{
 };
 use tickwire_dialects::lwar::{EntityId, Kind, PlayerId, Shape, limits};
 
-use super::super::script::{ANN, BOB, Packet, ServerScript, ms};
+use super::super::script::{ANN, BOB, Packet, STEP, ServerScript, ms};
 use super::super::words::{body, entity, stats, update, update_circle, update_pos, update_ray};
 
 fn playing() -> (ServerScript, PlayerId) {
@@ -46,6 +46,24 @@ fn packets_go_out_fifteen_times_a_second() {
     let (mut s, _) = playing();
     let packets = s.packets_during(ANN, ms(10_000));
     assert!((149..=151).contains(&packets.len()), "{}", packets.len());
+}
+
+#[test]
+fn while_the_game_steps_packets_leave_with_a_step_and_no_more_often() {
+    let (mut s, _) = playing();
+    let ship = add(&mut s, Kind::SHIP, at(0));
+    let mut packets = 0;
+    for step in 1..=600 {
+        assert_eq!(s.packets_during(ANN, STEP), [], "between two steps");
+        s.game(|_, server| server.set(ship, at(step)));
+        while let Some(packet) = s.mailed(ANN) {
+            let fresh = update(&[body(ship, step)]);
+            assert!(packet.unreliable.contains(&fresh), "{step}: {packet:?}");
+            packets += 1;
+        }
+        s.ack(ANN);
+    }
+    assert!((149..=151).contains(&packets), "{packets}");
 }
 
 #[test]
