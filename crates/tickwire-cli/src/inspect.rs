@@ -4,6 +4,7 @@
 //! bytes that turn out to be broken. Here they only get a source ([`source`]) and a form ([`text`],
 //! [`json`]). Sources of any size are read piece by piece.
 
+mod gather;
 mod hex;
 mod json;
 mod source;
@@ -25,7 +26,8 @@ use crate::address;
 /// bytes. Nothing is too large: files are read piece by piece.
 ///
 /// Of a protocol that is carried by TCP alone (pixmess), FILE holds all bytes of one direction of a
-/// connection from the first on, as they are or as lines of digits.
+/// connection from the first on, as they are or as lines of digits; or a recording, of which both
+/// directions of every connection are shown.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Args {

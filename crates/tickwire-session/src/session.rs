@@ -70,6 +70,49 @@ pub trait Session {
     fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64));
 }
 
+/// A session that is lent, so that something around it, such as a tap, can be, too.
+impl<S: Session + ?Sized> Session for &mut S {
+    fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr) {
+        (**self).handle_opened(now, on, peer);
+    }
+
+    fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
+        (**self).handle_stream(now, on, bytes);
+    }
+
+    fn handle_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
+        (**self).handle_datagram(now, from, bytes);
+    }
+
+    fn handle_room(&mut self, now: Instant, path: Path, room: Room) {
+        (**self).handle_room(now, path, room);
+    }
+
+    fn handle_closed(&mut self, now: Instant, path: Path, why: Ended) {
+        (**self).handle_closed(now, path, why);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        (**self).handle_timeout(now);
+    }
+
+    fn poll_transmit(&mut self, now: Instant, out: &mut alloc::vec::Vec<u8>) -> Option<Transmit> {
+        (**self).poll_transmit(now, out)
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        (**self).poll_timeout()
+    }
+
+    fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
+        (**self).visit_peers(visit);
+    }
+
+    fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64)) {
+        (**self).visit_counters(visit);
+    }
+}
+
 /// The typed half, for the game.
 pub trait Events: Session {
     /// What the game is told.

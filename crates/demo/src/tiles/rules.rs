@@ -25,6 +25,17 @@ impl TileWorld {
         Ok(to)
     }
 
+    /// Puts somebody near a cell, however far that is, and gives where.
+    pub fn teleport(&mut self, who: EntityId, near: Cell) -> Result<Cell, WalkRefusal> {
+        if !self.events.has_room() {
+            return Err(WalkRefusal::Busy);
+        }
+        self.crowd.get(who).ok_or(WalkRefusal::Gone)?;
+        let to = self.free_near(near).ok_or(WalkRefusal::Blocked)?;
+        self.relocate(who, to, Motion::Displaced);
+        Ok(to)
+    }
+
     /// Lets somebody replace a block; one of typ 0 removes it. Whoever is refused may want to know
     /// what [`block`](Self::block) there really is.
     ///

@@ -70,6 +70,24 @@ fn a_step_leads_to_the_neighbour_and_is_told() {
 }
 
 #[test]
+fn who_is_taken_far_away_stands_on_free_ground_there_and_is_told_of() {
+    let (mut world, ada, _) = on_the_plaza();
+    let far = cell(3_000, -2_000);
+    let to = world.teleport(ada, far).unwrap();
+    assert_eq!(world.entity(ada).unwrap().position(), to);
+    assert!(world.tile(to).unwrap().is_free() && to.distance(far) <= 16);
+    let how = Motion::Displaced;
+    let moved = Event::EntityMoved {
+        entity: ada,
+        to,
+        how,
+    };
+    assert_eq!(world.events_since_step(), [moved]);
+    world.leave(ada);
+    assert_eq!(world.teleport(ada, far), Err(WalkRefusal::Gone));
+}
+
+#[test]
 fn walls_stop_walkers_until_they_are_removed() {
     let (mut world, ada, here) = on_the_plaza();
     let wall = here.step(Direction::East).unwrap();

@@ -11,15 +11,16 @@ use std::path::Path;
 use anyhow::{Context, anyhow, bail};
 use tickwire_demo::gateway::Side;
 use tickwire_session::tap::{Input, Record, Recording};
-use tickwire_session::{Instant, Transmit};
+use tickwire_session::{Addr, Instant, Transmit};
 
+use super::gather::{Gathered, Half, Stream, Streams};
 use super::{Datagram, Direction, Found, Show, hex};
 
 /// Bytes of a datagram alone in a file: no network carries more.
 const DATAGRAM_MAX: usize = 64 * 1_024;
 
 /// Bytes of a stream: about a million fields, which is what one can scroll through.
-const STREAM_MAX: usize = 4 * 1_024 * 1_024;
+pub(super) const STREAM_MAX: usize = 4 * 1_024 * 1_024;
 
 /// Bytes of a line: the largest datagram, its bytes apart, and a comment.
 const LINE_MAX: usize = 4 * DATAGRAM_MAX;
@@ -184,6 +185,16 @@ impl Source<'_, '_> {
     }
 
     fn read_recording(&mut self, bytes: &mut impl Read) -> anyhow::Result<()> {
+        let mut streams = Streams::default();
+        let read = self.read_records(bytes, &mut streams);
+        // Whatever the recording ends with, what was in it before is shown.
+        for stream in streams.finish() {
+            self.show_halves(&stream)?;
+        }
+        read
+    }
+
+    fn read_records(&mut self, bytes: &mut impl Read, streams: &mut Streams) -> anyhow::Result<()> {
         let mut record = Vec::new();
         let mut at = Recording::MAGIC.len() as u64;
         self.take(bytes, Recording::MAGIC.len(), &mut record)?;
@@ -213,9 +224,44 @@ impl Source<'_, '_> {
             // Behind a broken record nothing can be trusted.
             let (now, found) =
                 Record::decode(&record).map_err(|error| anyhow!(place(&error.to_string())))?;
-            self.show_record(now, found)?;
+            if self.show.shows_streams() {
+                match streams.add(now, &found) {
+                    Gathered::Nothing => {}
+                    Gathered::Ended(stream) => self.show_halves(&stream)?,
+                    Gathered::Stray(on) => {
+                        let what = place(&format!("the beginning of {on:?} is missing"));
+                        self.show.complain(&what);
+                    }
+                }
+            } else {
+                self.show_record(now, found)?;
+            }
             at += 4 + length as u64;
         }
+    }
+
+    fn show_halves(&mut self, stream: &Stream) -> anyhow::Result<()> {
+        let halves = [
+            (&stream.received, Direction::In),
+            (&stream.sent, Direction::Out),
+        ];
+        for (half, direction) in halves {
+            let Half {
+                since: Some(at),
+                bytes,
+                lost,
+            } = half
+            else {
+                continue;
+            };
+            let peer = stream.peer;
+            self.show_recorded(*at, direction, peer, bytes)?;
+            if *lost > 0 {
+                let what = format!("{}: {lost} bytes more of that are left out", self.name);
+                self.show.complain(&what);
+            }
+        }
+        Ok(())
     }
 
     /// Shows a record that is a datagram; the rest has nothing to decode.
@@ -225,6 +271,16 @@ impl Source<'_, '_> {
             Record::Output(Transmit::Datagram { to }, bytes) => (bytes, to, Direction::Out),
             _ => return Ok(()),
         };
+        self.show_recorded(at, direction, peer, bytes)
+    }
+
+    fn show_recorded(
+        &mut self,
+        at: Instant,
+        direction: Direction,
+        peer: Addr,
+        bytes: &[u8],
+    ) -> anyhow::Result<()> {
         let from = match (direction, self.from) {
             (Direction::In, side) => side,
             (Direction::Out, Side::Client) => Side::Server,

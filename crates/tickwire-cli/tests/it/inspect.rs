@@ -4,6 +4,7 @@
 //! each datagram only the lines that differ from one before, so that it can be read.
 
 mod snapshot;
+mod streams;
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};

@@ -21,7 +21,7 @@ use tickwire_session::{
 
 use super::inbox::Inbox;
 use super::limits::{
-    CLIENT_QUEUE, EVENTS_WAITING, LINGER, MOVE_REFILL, MOVES_AT_ONCE, PING_PERIOD,
+    CLIENT_QUEUE, EVENTS_WAITING, LINGER, MEASURE_PERIOD, MOVE_REFILL, MOVES_AT_ONCE, PING_PERIOD,
     REQUESTS_A_SECOND, TEXT_MAX, TIMEOUT,
 };
 use super::message::{BlockSet, FromClient, Look, Shared, Version};
@@ -67,7 +67,9 @@ pub struct Client {
     /// Whether steps were taken that the server has not confirmed.
     stepped: bool,
     last_heard: Instant,
+    /// When the last ping was sent, or the login answered.
     last_ping: Instant,
+    /// When the ping was sent that is not answered yet.
     pinged: Option<Instant>,
     /// When a client that leaves is gone, whoever has heard it, and why it leaves.
     leaves: (Instant, EndReason),
@@ -293,9 +295,33 @@ impl Client {
         }
     }
 
+    fn ping(&mut self, now: Instant) {
+        self.last_ping = now;
+        self.pinged = Some(now);
+        self.outbox.push_urgent(FromClient::Ping);
+    }
+
     fn hear_pong(&mut self, now: Instant) {
         if let Some(pinged) = self.pinged.take() {
             self.round_trip.add_sample(now.since(pinged));
+        }
+    }
+
+    /// When the round trip may be measured again. A ping that was not answered is not followed by
+    /// another: its answer would seem to be the other's.
+    fn next_measure(&self) -> Instant {
+        match self.pinged {
+            None => self.last_ping + MEASURE_PERIOD,
+            Some(_) => Instant::NEVER,
+        }
+    }
+
+    /// When a ping is due, if nothing more is heard: for the first measurement, or in silence.
+    fn next_ping(&self) -> Instant {
+        let silence = self.last_heard.max(self.last_ping) + PING_PERIOD;
+        match self.round_trip.mean() {
+            None => silence.min(self.next_measure()),
+            Some(_) => silence,
         }
     }
 
@@ -304,7 +330,7 @@ impl Client {
         let silent = self.last_heard + TIMEOUT;
         match self.phase {
             Phase::Dialling | Phase::LoggingIn => silent,
-            Phase::Playing => silent.min(self.last_heard.max(self.last_ping) + PING_PERIOD),
+            Phase::Playing => silent.min(self.next_ping()),
             Phase::Leaving => self.leaves.0,
             Phase::Ended(_) => Instant::NEVER,
         }
@@ -359,16 +385,12 @@ impl Session for Client {
             Phase::Dialling => self.end(EndReason::Unreachable),
             Phase::Leaving => self.end_leaving(),
             Phase::LoggingIn | Phase::Playing if silent => self.end(EndReason::TimedOut),
-            Phase::Playing => {
-                self.last_ping = now;
-                self.pinged = Some(now);
-                self.outbox.push_urgent(FromClient::Ping);
-            }
+            Phase::Playing => self.ping(now),
             Phase::LoggingIn | Phase::Ended(_) => {}
         }
     }
 
-    fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         if let Some(order) = self.orders.pop_front() {
             return Some(order);
         }
@@ -376,6 +398,11 @@ impl Session for Client {
             return None;
         }
         if self.room > 0 && !self.outbox.is_empty() {
+            // A ping beside something else breaks no silence: a server that measures in silence
+            // goes on doing so.
+            if self.phase == Phase::Playing && now >= self.next_measure() {
+                self.ping(now);
+            }
             let before = out.len();
             self.traffic.messages_out += self.outbox.write(self.room, out);
             let written = out.len() - before;

@@ -29,6 +29,24 @@ impl Inbox {
         self.bytes.len() - self.read
     }
 
+    /// Whether a packet that is `sought` is among those that were not read yet. They are lost then: it
+    /// is for the end of a stream.
+    pub(super) fn drain_for<'a, M>(
+        &'a mut self,
+        decode: impl Fn(&mut Reader<'a>, &mut Masks) -> Result<M, DecodeError>,
+        sought: impl Fn(&M) -> bool,
+    ) -> bool {
+        let unread = self.bytes.get(self.read..).unwrap_or_default();
+        let mut r = Reader::new(unread);
+        self.read = self.bytes.len();
+        while let Ok(message) = decode(&mut r, &mut self.masks) {
+            if sought(&message) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// The next packet, once all of it is there. After an error there is nothing more to be had: where
     /// the next packet begins is not known.
     pub(super) fn next<'a, M>(

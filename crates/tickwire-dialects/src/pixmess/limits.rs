@@ -45,6 +45,10 @@ pub const LOGIN_PATIENCE: Duration = Duration::from_secs(5);
 /// Silence after which a peer is pinged, and between two pings.
 pub const PING_PERIOD: Duration = Duration::from_secs(5);
 
+/// Between two pings with which a client measures the round trip while it is not silent: a handful
+/// of bytes a minute, and soon enough after login for whoever watches.
+pub const MEASURE_PERIOD: Duration = Duration::from_secs(2);
+
 /// Silence after which a peer is gone.
 pub const TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -96,12 +100,14 @@ pub const ENTITIES_MAX: usize = 4_096;
 /// Movable layer sets at a time: every client of version 2 is told of all of them when it logs in.
 pub const SETS_MAX: usize = 256;
 
-/// Packets that the encoder looks at before it decides how to write one.
+/// Packets behind one that the encoder considers at least, if there are as many, before it decides
+/// how to write it.
 ///
 /// A mask pays off within a few packets or not at all.
 pub const LOOK_AHEAD: usize = 8;
 
-/// How far into the queue it looks for them, since other packets stand between.
+/// Packets for which the encoder decides at once. The last [`LOOK_AHEAD`] of them are decided again
+/// with those behind them, so a quarter of the work is done twice.
 pub const LOOK_THROUGH: usize = 32;
 
 /// Messages that a client keeps waiting for a server that does not read.

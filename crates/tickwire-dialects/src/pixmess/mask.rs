@@ -6,7 +6,7 @@
 //! value.
 //!
 //! [`Masks`] is one direction's memory. Reading follows whatever forms the peer chose; how to choose
-//! is [`plan()`]'s, and both sides' memories stay equal because every packet passes through both, in
+//! is [`Plan`]'s, and both sides' memories stay equal because every packet passes through both, in
 //! order and complete. So nothing may be dropped once it is written: what waits, waits as a message.
 
 mod plan;
@@ -15,7 +15,7 @@ use tickwire_wire::DecodeError;
 
 use super::{Reader, Writer};
 
-pub use plan::plan;
+pub use plan::Plan;
 
 /// Masked fields of the type that has most.
 pub const FIELDS_MAX: usize = 5;
@@ -85,6 +85,15 @@ const CREATION: [Field; 4] = [
 ];
 
 impl MaskedType {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::BlockSetSolid,
+        Self::BlockSetWalkable,
+        Self::EntityMovement,
+        Self::OwnMovement,
+        Self::EntityCreation,
+    ];
+
     /// Its masked fields, in the order of the wire.
     pub const fn fields(self) -> &'static [Field] {
         match self {

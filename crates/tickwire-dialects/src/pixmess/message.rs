@@ -24,7 +24,7 @@ use super::{Block, Reader, Writer};
 pub use from_client::FromClient;
 pub use from_server::FromServer;
 pub(super) use from_server::is_server_only;
-pub use packet::Packet;
+pub use packet::{Packet, Run};
 
 /// How somebody looks, as 16 bits each that only games understand.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]

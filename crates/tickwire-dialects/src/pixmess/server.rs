@@ -379,7 +379,8 @@ impl Session for Server {
 
     fn handle_closed(&mut self, _now: Instant, path: Path, _why: Ended) {
         if let Path::Stream(on) = path {
-            self.end(on, None, Departure::Disconnected);
+            let why = self.last_word(on);
+            self.end(on, None, why);
         }
     }
 

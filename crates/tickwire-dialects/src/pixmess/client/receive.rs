@@ -69,7 +69,7 @@ impl Client {
             FromServer::Chat { text } => self.tell(ClientEvent::Chatted(read(text))),
             FromServer::Ping => self.outbox.push_urgent(FromClient::Pong),
             FromServer::Pong => self.hear_pong(now),
-            FromServer::PlayerId { player } => self.hear_player_id(player),
+            FromServer::PlayerId { player } => self.hear_player_id(now, player),
             FromServer::Kick { reason } => self.end(EndReason::Kicked(read(reason))),
             FromServer::LayersetCreate { .. }
             | FromServer::LayersetMove { .. }
@@ -79,10 +79,11 @@ impl Client {
         Ok(())
     }
 
-    fn hear_player_id(&mut self, player: PlayerId) {
+    fn hear_player_id(&mut self, now: Instant, player: PlayerId) {
         self.world.player = Some(player);
         if self.phase == Phase::LoggingIn {
             self.phase = Phase::Playing;
+            self.last_ping = now;
             self.tell(ClientEvent::LoggedIn(player));
         }
     }

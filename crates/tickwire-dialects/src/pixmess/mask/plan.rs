@@ -1,38 +1,113 @@
-//! Choosing the form in which a packet is cheapest, those behind it considered.
+//! Choosing the forms in which packets are cheapest together.
 //!
 //! A field that says the same again can be left out, but saying so costs a byte when the mask has to
 //! change. For a field of one byte that gains nothing unless the mask serves again; and storing a mask
-//! gives up the one that was stored. So the packets that already wait are looked at: the cheapest way
-//! to write all of them is found, and its first step taken.
+//! gives up the one that was stored. So the packets that already wait are looked at, and the cheapest
+//! way to write all of them is found.
 //!
 //! Three things keep that small. Types do not share masks, so only packets of one type matter. The
 //! values after each packet are the same whichever form is chosen, so the stored mask is all that
-//! distinguishes two ways to get there: at most 32 masks. And defining a mask costs the same whatever
-//! was stored before. No packet ever takes more bytes than its plain form.
+//! distinguishes two ways to get there: at most 32 masks, and 4 for a movement. And defining a mask
+//! costs the same whatever was stored before. So one pass from the last packet to the first finds
+//! what is best for all. No packet ever takes more bytes than its plain form.
 
 use super::{FIELDS_MAX, Field, Form, Kept, MaskedType, Values, Wanted};
-use crate::pixmess::limits::LOOK_AHEAD;
+use crate::pixmess::limits::LOOK_THROUGH;
 
-/// How to write the first of `wanted`, which are packets of one type in the order in which they will
-/// be written. Only [`LOOK_AHEAD`] are looked at.
-///
-/// A field that nobody cares about either takes the value that comes next or keeps the one it has,
-/// as it turns out cheaper.
-pub fn plan(of: MaskedType, kept: &Kept, wanted: &[Wanted]) -> (Form, Values) {
-    let fields = of.fields();
-    let wanted = wanted.get(..LOOK_AHEAD).unwrap_or(wanted);
-    let cares = |wanted: &Wanted| wanted.iter().take(fields.len()).all(Option::is_some);
-    let next = Rows::new(kept, wanted, Filling::Next);
-    let (cost, form) = next.cheapest(fields, kept);
-    if wanted.iter().all(cares) {
-        return (form, next.first());
+/// How packets of one type are to be written.
+#[derive(Debug)]
+pub struct Plan {
+    forms: [Form; LOOK_THROUGH],
+    rows: [Values; LOOK_THROUGH],
+    count: usize,
+}
+
+impl Plan {
+    /// Plans `wanted`, which are packets of one type in the order in which they will be written. Only
+    /// [`LOOK_THROUGH`] are looked at.
+    ///
+    /// A field that nobody cares about either takes the value that comes next or keeps the one it
+    /// has, as it turns out cheaper.
+    pub fn new(of: MaskedType, kept: &Kept, wanted: &[Wanted]) -> Self {
+        let wanted = wanted.get(..LOOK_THROUGH).unwrap_or(wanted);
+        let fields = of.fields().len();
+        let cares = |wanted: &Wanted| wanted.iter().take(fields).all(Option::is_some);
+        let (next, cost) = Self::filled(of, kept, wanted, Filling::Next);
+        if wanted.iter().all(cares) {
+            return next;
+        }
+        let (old, cost_of_old) = Self::filled(of, kept, wanted, Filling::Old);
+        if cost_of_old < cost { old } else { next }
     }
-    let old = Rows::new(kept, wanted, Filling::Old);
-    let (cost_of_old, form_of_old) = old.cheapest(fields, kept);
-    if cost_of_old < cost {
-        (form_of_old, old.first())
-    } else {
-        (form, next.first())
+
+    /// The form of each packet, and the values of its fields.
+    pub fn steps(&self) -> impl Iterator<Item = (Form, Values)> {
+        let steps = self.forms.iter().zip(&self.rows).take(self.count);
+        steps.map(|(form, values)| (*form, *values))
+    }
+
+    /// A plan with every field filled, and what it costs.
+    fn filled(of: MaskedType, kept: &Kept, wanted: &[Wanted], filling: Filling) -> (Self, u32) {
+        let mut plan = Self {
+            forms: [Form::Plain; LOOK_THROUGH],
+            rows: [Values::default(); LOOK_THROUGH],
+            count: wanted.len(),
+        };
+        plan.fill(kept, wanted, filling);
+        let cost = plan.choose(of, kept);
+        (plan, cost)
+    }
+
+    fn fill(&mut self, kept: &Kept, wanted: &[Wanted], filling: Filling) {
+        let mut before = kept.old;
+        for (at, (row, packet)) in self.rows.iter_mut().zip(wanted).enumerate() {
+            let later = match filling {
+                Filling::Next => wanted.get(at + 1..).unwrap_or_default(),
+                Filling::Old => &[],
+            };
+            for (place, (value, wanted)) in before.iter_mut().zip(packet).enumerate() {
+                let coming = || later.iter().find_map(|packet| *packet.get(place)?);
+                *value = wanted.or_else(coming).unwrap_or(*value);
+            }
+            *row = before;
+        }
+    }
+
+    /// Chooses the forms; what it costs to write all packets in them.
+    fn choose(&mut self, of: MaskedType, kept: &Kept) -> u32 {
+        let fields = of.fields();
+        let prices = Prices::of(of);
+        let mut steps = [Step::default(); LOOK_THROUGH];
+        let steps = steps.get_mut(..self.count).unwrap_or_default();
+        let mut before = &kept.old;
+        for (step, row) in steps.iter_mut().zip(&self.rows) {
+            step.repeated = equal(fields, before, row);
+            before = row;
+        }
+        // Whatever the last two packets repeated may well be repeated by the one that nobody sees
+        // yet.
+        let habit = match *steps {
+            [] => return 0,
+            [only] => only.repeated & kept.repeated,
+            [.., last_but_one, last] => last_but_one.repeated & last.repeated,
+        };
+        let mut after = prices.guess(habit);
+        for step in steps.iter_mut().rev() {
+            prices.decide(step, &mut after);
+        }
+        let mut stored = places_of(fields, kept.mask);
+        let cost = cost_in(&after, stored);
+        for (form, step) in self.forms.iter_mut().zip(steps) {
+            *form = match () {
+                () if step.defines >> stored & 1 == 1 => {
+                    stored = step.set;
+                    Form::Defined(mask_of(fields, stored))
+                }
+                () if stored != 0 && is_within(stored, step.repeated) => Form::Stored,
+                () => Form::Plain,
+            };
+        }
+        cost
     }
 }
 
@@ -45,73 +120,15 @@ enum Filling {
     Old,
 }
 
-/// The packets looked at, every field with a value.
-struct Rows {
-    rows: [Values; LOOK_AHEAD],
-    count: usize,
-}
-
-impl Rows {
-    fn new(kept: &Kept, wanted: &[Wanted], filling: Filling) -> Self {
-        let mut rows = [Values::default(); LOOK_AHEAD];
-        let mut before = kept.old;
-        for (at, (row, packet)) in rows.iter_mut().zip(wanted).enumerate() {
-            let later = match filling {
-                Filling::Next => wanted.get(at + 1..).unwrap_or_default(),
-                Filling::Old => &[],
-            };
-            for (place, (value, wanted)) in before.iter_mut().zip(packet).enumerate() {
-                let coming = || later.iter().find_map(|packet| *packet.get(place)?);
-                *value = wanted.or_else(coming).unwrap_or(*value);
-            }
-            *row = before;
-        }
-        Self {
-            rows,
-            count: wanted.len().min(LOOK_AHEAD),
-        }
-    }
-
-    fn first(&self) -> Values {
-        let [first, ..] = self.rows;
-        first
-    }
-
-    /// What it costs to write all of them, and the form of the first.
-    fn cheapest(&self, fields: &[Field], kept: &Kept) -> (u32, Form) {
-        let mut repeats = [0; LOOK_AHEAD];
-        let mut before = &kept.old;
-        for (repeated, row) in repeats.iter_mut().zip(&self.rows) {
-            *repeated = equal(fields, before, row);
-            before = row;
-        }
-        let repeats = repeats.get(..self.count).unwrap_or_default();
-        let Some((&first, later)) = repeats.split_first() else {
-            return (0, Form::Plain);
-        };
-        let prices = Prices::new(fields);
-        // Whatever the last two packets repeated may well be repeated by the one that nobody sees
-        // yet.
-        let habit = match *later {
-            [] => first & kept.repeated,
-            [last] => first & last,
-            [.., last_but_one, last] => last_but_one & last,
-        };
-        let mut after = prices.guess(habit);
-        for &repeated in later.iter().rev() {
-            let define = prices.cheapest_definition(repeated, &after);
-            after = prices.each(|stored| prices.keep(stored, repeated, &after).min(define.cost));
-        }
-        let stored = places_of(fields, kept.mask);
-        let keep = prices.keep(stored, first, &after);
-        let define = prices.cheapest_definition(first, &after);
-        let form = match () {
-            () if define.cost < keep => Form::Defined(mask_of(fields, define.set)),
-            () if stored != 0 && is_within(stored, first) => Form::Stored,
-            () => Form::Plain,
-        };
-        (keep.min(define.cost), form)
-    }
+/// What is known and decided of one packet.
+#[derive(Clone, Copy, Default)]
+struct Step {
+    /// The fields that say the same as in the packet before.
+    repeated: Places,
+    /// The best set to define, if any is.
+    set: Places,
+    /// For which stored sets that is cheaper than keeping them: bit *n* for the set *n*.
+    defines: u32,
 }
 
 /// A set of fields by their places, not by their bits on the wire, so that it can be an index.
@@ -128,79 +145,85 @@ type After = [u32; SETS];
 const BYTE: u32 = 16;
 
 struct Prices {
-    /// The bytes of each set of fields.
-    bytes: [u32; SETS],
+    /// The bytes of the fields that are sent when those of a set are not.
+    sent_without: [u32; SETS],
     all: Places,
 }
 
-/// The set of fields to leave out from now on.
-struct Definition {
-    set: Places,
-    cost: u32,
-}
-
 impl Prices {
-    fn new(fields: &[Field]) -> Self {
-        let mut prices = Self {
-            bytes: [0; SETS],
-            all: !(Places::MAX << fields.len()),
-        };
-        prices.bytes = prices.each(|set| {
-            let sizes = fields.iter().enumerate();
-            let sizes = sizes.map(|(place, field)| usize::from(set >> place & 1) * field.size());
-            u32::try_from(sizes.sum::<usize>()).unwrap_or(u32::MAX)
-        });
-        prices
-    }
-
-    /// A cost for each set of fields that this type has.
-    fn each(&self, cost: impl Fn(Places) -> u32) -> After {
-        let mut costs = [0; SETS];
-        for (set, place) in (0..=self.all).zip(&mut costs) {
-            *place = cost(set);
+    const fn of(of: MaskedType) -> &'static Self {
+        const BLOCK: Prices = Prices::new(MaskedType::BlockSetSolid.fields());
+        const MOVEMENT: Prices = Prices::new(MaskedType::EntityMovement.fields());
+        const OWN_MOVEMENT: Prices = Prices::new(MaskedType::OwnMovement.fields());
+        const CREATION: Prices = Prices::new(MaskedType::EntityCreation.fields());
+        match of {
+            MaskedType::BlockSetSolid | MaskedType::BlockSetWalkable => &BLOCK,
+            MaskedType::EntityMovement => &MOVEMENT,
+            MaskedType::OwnMovement => &OWN_MOVEMENT,
+            MaskedType::EntityCreation => &CREATION,
         }
-        costs
     }
 
-    /// The bytes of the fields that are sent when those of `set` are not.
-    fn sent_without(&self, set: Places) -> u32 {
-        cost_in(&self.bytes, self.all).saturating_sub(cost_in(&self.bytes, set))
+    #[expect(
+        clippy::indexing_slicing,
+        clippy::cast_possible_truncation,
+        reason = "the compiler evaluates it, and would see"
+    )]
+    const fn new(fields: &[Field]) -> Self {
+        let mut sent_without = [0; SETS];
+        let mut set = 0;
+        while set < SETS {
+            let mut place = 0;
+            while place < fields.len() {
+                if set >> place & 1 == 0 {
+                    sent_without[set] += fields[place].size() as u32;
+                }
+                place += 1;
+            }
+            set += 1;
+        }
+        Self {
+            sent_without,
+            all: !(Places::MAX << fields.len()),
+        }
     }
 
-    /// What the packet after all that are known would cost, if it repeats what is the habit.
-    fn guess(&self, habit: Places) -> After {
-        self.each(|stored| {
-            let left_out = if is_within(stored, habit) { stored } else { 0 };
-            self.sent_without(left_out)
-        })
-    }
-
-    /// Writing a packet that repeats `repeated`, and all after it, without another definition.
-    fn keep(&self, stored: Places, repeated: Places, after: &After) -> u32 {
+    /// The bytes of a packet after its type, if those of `stored` are left out wherever they can be.
+    fn sent(&self, stored: Places, repeated: Places) -> u32 {
         let left_out = if is_within(stored, repeated) {
             stored
         } else {
             0
         };
-        (1 + self.sent_without(left_out)) * BYTE + cost_in(after, stored)
+        cost_in(&self.sent_without, left_out)
     }
 
-    /// The same with the definition that is best for all of it. Defining an empty mask would be a
-    /// byte for nothing: the plain form leaves nothing out either.
-    fn cheapest_definition(&self, repeated: Places, after: &After) -> Definition {
-        let cost = |set| (2 + self.sent_without(set)) * BYTE + cost_in(after, set);
-        let nothing = Definition {
-            set: 0,
-            cost: u32::MAX,
-        };
-        (1..=self.all)
-            .filter(|&set| is_within(set, repeated))
-            .map(|set| Definition {
-                set,
-                cost: cost(set),
-            })
-            .min_by_key(|definition| definition.cost)
-            .unwrap_or(nothing)
+    /// What the packet after all that are known would cost, if it repeats what is the habit.
+    fn guess(&self, habit: Places) -> After {
+        let mut costs = [0; SETS];
+        for (stored, cost) in (0..=self.all).zip(&mut costs) {
+            *cost = self.sent(stored, habit);
+        }
+        costs
+    }
+
+    /// Decides when to define a mask in a packet, and adds the packet to the cost of what follows.
+    ///
+    /// Defining an empty mask would be a byte for nothing: the plain form leaves nothing out either.
+    fn decide(&self, step: &mut Step, after: &mut After) {
+        let mut define = u32::MAX;
+        for set in (1..=self.all).filter(|&set| is_within(set, step.repeated)) {
+            let cost = (2 + cost_in(&self.sent_without, set)) * BYTE + cost_in(after, set);
+            if cost < define {
+                define = cost;
+                step.set = set;
+            }
+        }
+        for (stored, cost) in (0..=self.all).zip(after) {
+            let keep = (1 + self.sent(stored, step.repeated)) * BYTE + *cost;
+            step.defines |= u32::from(define < keep) << stored;
+            *cost = keep.min(define);
+        }
     }
 }
 

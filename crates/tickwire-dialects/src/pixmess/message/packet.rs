@@ -1,8 +1,8 @@
-//! Writing a packet, in a form that is given or the one that is cheapest.
+//! Writing packets, in a form that is given or in those that are cheapest together.
 
 use super::super::Writer;
 use super::super::limits::{LOOK_AHEAD, LOOK_THROUGH};
-use super::super::mask::{Form, Head, MaskedType, Masks, Values, Wanted, plan};
+use super::super::mask::{FIELDS_MAX, Form, Head, MaskedType, Masks, Plan, Values, Wanted};
 
 /// A message that can be written.
 ///
@@ -21,30 +21,16 @@ pub trait Packet: Sized {
     fn write_back(&self, w: &mut Writer<'_>);
 
     /// Writes the message in the form that is cheapest, considering those that will be written after
-    /// it.
+    /// it. For many messages, a [`Run`] finds that out once for all of them.
     fn encode<'a>(
-        &self,
+        &'a self,
         masks: &mut Masks,
         later: impl Iterator<Item = &'a Self>,
         w: &mut Writer<'_>,
-    ) where
-        Self: 'a,
-    {
-        let Some((of, wanted)) = self.masked() else {
-            return write(self, masks, None, w);
-        };
-        let mut ahead = [wanted; LOOK_AHEAD];
-        let same_type = later
-            .take(LOOK_THROUGH)
-            .filter_map(|later| later.masked().filter(|(other, _)| *other == of));
-        let mut count = 1;
-        for (place, (_, wanted)) in ahead.iter_mut().skip(1).zip(same_type) {
-            *place = wanted;
-            count += 1;
-        }
-        let seen = ahead.get(..count).unwrap_or(&ahead);
-        let (form, values) = plan(of, masks.kept(of), seen);
-        write(self, masks, Some((of, form, values)), w);
+    ) {
+        let run = Run::plan(masks, core::iter::once(self).chain(later));
+        let step = run.steps.first().copied();
+        write(self, masks, step.flatten(), w);
     }
 
     /// Writes the message in this form. If the form would make it say something else, or its type has
@@ -68,6 +54,90 @@ pub trait Packet: Sized {
             of.fields().iter().map(|field| field.size()).sum::<usize>()
         });
         1 + masked + self.unmasked_size()
+    }
+}
+
+/// The form and the values of a packet that has masks.
+type Step = Option<(MaskedType, Form, Values)>;
+
+/// Messages that are written one after another, and how.
+///
+/// The masks change only as the messages are written, so a run that is given up halfway does no harm;
+/// but all that is written in between must be of it, or have no masks.
+#[derive(Debug)]
+pub struct Run {
+    steps: [Step; LOOK_THROUGH],
+    /// How many of them are to be followed.
+    sure: usize,
+}
+
+impl Run {
+    /// Plans the first [`LOOK_THROUGH`] of `messages`.
+    pub fn plan<'a, P: Packet + 'a>(
+        masks: &Masks,
+        mut messages: impl Iterator<Item = &'a P>,
+    ) -> Self {
+        let mut masked = [None; LOOK_THROUGH];
+        let mut count = 0;
+        for (place, message) in masked.iter_mut().zip(messages.by_ref()) {
+            *place = message.masked();
+            count += 1;
+        }
+        let mut steps = [None; LOOK_THROUGH];
+        for of in MaskedType::ALL {
+            plan_type(of, masks, &masked, &mut steps);
+        }
+        // Where the view ends, a plan knows least.
+        let sure = match messages.next() {
+            None => count,
+            Some(_) => count - LOOK_AHEAD,
+        };
+        Self { steps, sure }
+    }
+
+    /// How many of the messages are to be written before the rest is planned anew, with more in view.
+    pub const fn sure(&self) -> usize {
+        self.sure
+    }
+
+    /// Writes the message that has this place in the run.
+    pub fn encode<P: Packet>(
+        &self,
+        place: usize,
+        message: &P,
+        masks: &mut Masks,
+        w: &mut Writer<'_>,
+    ) {
+        write(message, masks, self.steps.get(place).copied().flatten(), w);
+    }
+}
+
+/// Plans those messages of a run that are of one type.
+fn plan_type(
+    of: MaskedType,
+    masks: &Masks,
+    run: &[Option<(MaskedType, Wanted)>; LOOK_THROUGH],
+    steps: &mut [Step; LOOK_THROUGH],
+) {
+    let of_type = |message: &Option<(MaskedType, Wanted)>| {
+        message
+            .filter(|(other, _)| *other == of)
+            .map(|(_, wanted)| wanted)
+    };
+    if !run.iter().any(|message| of_type(message).is_some()) {
+        return;
+    }
+    let mut wanted = [[None; FIELDS_MAX]; LOOK_THROUGH];
+    let mut count = 0;
+    for (place, found) in wanted.iter_mut().zip(run.iter().filter_map(of_type)) {
+        *place = found;
+        count += 1;
+    }
+    let plan = Plan::new(of, masks.kept(of), wanted.get(..count).unwrap_or_default());
+    let places = steps.iter_mut().zip(run);
+    let places = places.filter_map(|(step, message)| of_type(message).map(|_| step));
+    for (step, (form, values)) in places.zip(plan.steps()) {
+        *step = Some((of, form, values));
     }
 }
 

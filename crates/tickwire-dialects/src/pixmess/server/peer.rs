@@ -39,6 +39,8 @@ pub(super) struct Peer {
     pinged: Option<Instant>,
     pub(super) round_trip: RoundTrip,
     pub(super) traffic: Traffic,
+    /// Whether it is among those who may have something to be written.
+    pub(super) ready: bool,
     pub(super) refused: u64,
     /// When it is looked after next: never later than something is due.
     pub(super) alarm: Instant,
@@ -90,9 +92,8 @@ impl Guest {
 pub(super) struct Sight {
     /// The chunks it holds, those asked for longest ago first.
     pub(super) held: Vec<ChunkId>,
-    /// Entities it knows, its own not among them. Each stands in a chunk that it holds.
-    pub(super) known: BTreeSet<EntityId>,
-    /// Entities it does not want to hear of.
+    /// Entities it does not want to hear of. All others that stand in a chunk it holds it knows, but
+    /// for its own.
     pub(super) muted: BTreeSet<EntityId>,
     /// The layer set that its packets mean.
     pub(super) its_set: SetId,
@@ -103,6 +104,11 @@ pub(super) struct Sight {
 impl Sight {
     pub(super) fn holds(&self, chunk: ChunkId) -> bool {
         self.held.contains(&chunk)
+    }
+
+    /// Whether it wants to hear of somebody else.
+    pub(super) fn hears_of(&self, entity: EntityId) -> bool {
+        !self.muted.contains(&entity)
     }
 }
 
@@ -149,6 +155,7 @@ impl Peer {
             pinged: None,
             round_trip: RoundTrip::new(),
             traffic: Traffic::NONE,
+            ready: false,
             refused: 0,
             alarm: Instant::NEVER,
         }

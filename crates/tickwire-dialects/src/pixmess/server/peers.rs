@@ -62,6 +62,15 @@ impl Peers {
 
     /// Puts a message into the queue of somebody who takes part.
     pub(super) fn tell(&mut self, on: StreamId, message: FromServer<Shared>) {
+        self.tell_if(on, |_| Some(message));
+    }
+
+    /// The same, if there is anything to be told to this one.
+    pub(super) fn tell_if(
+        &mut self,
+        on: StreamId,
+        message: impl FnOnce(&Peer) -> Option<FromServer<Shared>>,
+    ) {
         let Some(peer) = self.all.get_mut(&on).filter(|peer| peer.is_playing()) else {
             return;
         };
@@ -69,11 +78,16 @@ impl Peers {
         if peer.outbox.waiting() > WAITING_MAX {
             return;
         }
+        let Some(message) = message(peer) else {
+            return;
+        };
         peer.outbox.push(message);
         if peer.outbox.waiting() > WAITING_MAX {
             self.overrun.push(on);
         }
-        self.ready.insert(on);
+        if !core::mem::replace(&mut peer.ready, true) {
+            self.ready.insert(on);
+        }
     }
 
     /// The same for a message about a block or a layer of this set.
@@ -99,6 +113,7 @@ impl Peers {
         if peer.outbox.waiting() > WAITING_MAX {
             self.overrun.push(on);
         }
+        peer.ready = true;
         self.ready.insert(on);
     }
 
@@ -106,6 +121,7 @@ impl Peers {
     pub(super) fn tell_last(&mut self, on: StreamId, message: FromServer<Shared>) {
         if let Some(peer) = self.all.get_mut(&on) {
             peer.outbox.push(message);
+            peer.ready = true;
             self.ready.insert(on);
         }
     }
@@ -117,9 +133,7 @@ impl Peers {
         wanted: impl Fn(&Peer) -> bool,
     ) {
         for on in self.streams() {
-            if self.get(on).is_some_and(&wanted) {
-                self.tell(on, message.clone());
-            }
+            self.tell_if(on, |peer| wanted(peer).then(|| message.clone()));
         }
     }
 
@@ -131,6 +145,7 @@ impl Peers {
     pub(super) fn set_room(&mut self, on: StreamId, bytes: u32) {
         if let Some(peer) = self.all.get_mut(&on) {
             peer.room = bytes;
+            peer.ready = true;
             self.ready.insert(on);
         }
     }
@@ -148,6 +163,7 @@ impl Peers {
                 return Some(Ok(on));
             }
             self.ready.remove(&on);
+            peer.ready = false;
             if matches!(peer.stage, Stage::Closing { .. }) && peer.outbox.is_empty() {
                 return Some(Err(on));
             }

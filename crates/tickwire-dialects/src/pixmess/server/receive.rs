@@ -59,6 +59,18 @@ impl Server {
         }
     }
 
+    /// Why a connection has ended. It may have said so behind a question that the game has not
+    /// answered: then it left, whatever else it wanted.
+    pub(super) fn last_word(&mut self, on: StreamId) -> Departure {
+        let is_kick = |message: &Heard<'_>| matches!(message, FromClient::Kick { .. });
+        let says_so = |peer: &mut Peer| peer.inbox.drain_for(Heard::decode, is_kick);
+        if self.peers.get_mut(on).is_some_and(says_so) {
+            Departure::Quit
+        } else {
+            Departure::Disconnected
+        }
+    }
+
     fn hear(&mut self, now: Instant, on: StreamId, message: Heard<'_>) -> Result<(), Fault> {
         let Some(peer) = self.peers.get_mut(on) else {
             return Ok(());
@@ -272,7 +284,6 @@ impl Server {
         if there.is_some_and(|there| there.owner != Some(on))
             && let Some(peer) = self.peers.get_mut(on)
         {
-            peer.sight.known.remove(&entity);
             peer.sight.muted.insert(entity);
         }
     }

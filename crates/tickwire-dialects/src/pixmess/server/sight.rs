@@ -41,10 +41,7 @@ impl Server {
         self.scene.insert(id, entity);
         let Self { peers, scene, .. } = self;
         for &on in scene.watchers(chunk) {
-            if Some(on) != owner
-                && let Some(peer) = peers.get_mut(on)
-                && peer.sight.known.insert(id)
-            {
+            if Some(on) != owner {
                 peers.tell(on, creation.clone());
             }
         }
@@ -57,10 +54,11 @@ impl Server {
         };
         let Self { peers, scene, .. } = self;
         for &on in scene.watchers(ChunkId::root(entity.at.chunk())) {
-            if let Some(peer) = peers.get_mut(on)
-                && peer.sight.known.remove(&id)
-            {
-                peers.tell(on, FromServer::EntityDestruction { entity: id });
+            if Some(on) != entity.owner {
+                peers.tell_if(on, |peer| {
+                    let known = peer.sight.hears_of(id);
+                    known.then_some(FromServer::EntityDestruction { entity: id })
+                });
             }
         }
         // The number may be given to somebody else.
@@ -86,29 +84,23 @@ impl Server {
             return;
         };
         let [old, new] = [from, to].map(|cell| ChunkId::root(cell.chunk()));
-        for &on in scene.watchers(old) {
-            let Some(peer) = peers.get_mut(on) else {
-                continue;
-            };
-            if !peer.sight.known.contains(&id) {
-                continue;
-            }
-            if old == new || peer.sight.holds(new) {
-                peers.tell(on, news.clone());
-            } else {
-                peer.sight.known.remove(&id);
-                peers.tell(on, FromServer::EntityDestruction { entity: id });
-            }
+        let others = |chunk| {
+            let watchers = scene.watchers(chunk).iter().copied();
+            watchers.filter(|on| Some(*on) != entity.owner)
+        };
+        for on in others(old) {
+            peers.tell_if(on, |peer| match () {
+                () if !peer.sight.hears_of(id) => None,
+                () if old == new || peer.sight.holds(new) => Some(news.clone()),
+                () => Some(FromServer::EntityDestruction { entity: id }),
+            });
         }
         if old != new {
-            for &on in scene.watchers(new) {
-                if entity.owner != Some(on)
-                    && let Some(peer) = peers.get_mut(on)
-                    && !peer.sight.muted.contains(&id)
-                    && peer.sight.known.insert(id)
-                {
-                    peers.tell(on, entity.creation(id));
-                }
+            for on in others(new) {
+                peers.tell_if(on, |peer| {
+                    let is_new = peer.sight.hears_of(id) && !peer.sight.holds(old);
+                    is_new.then(|| entity.creation(id))
+                });
             }
         }
         if let Some(owner) = entity.owner {
@@ -164,7 +156,6 @@ impl Server {
             }
             if let Some(peer) = peers.get_mut(on) {
                 peer.sight.muted.remove(&id);
-                peer.sight.known.insert(id);
             }
             peers.tell(on, entity.creation(id));
         }
@@ -188,11 +179,12 @@ impl Server {
         }
         peer.sight.held.retain(|held| *held != chunk);
         scene.unwatch(chunk, on);
-        for (id, _) in scene.crowd(chunk) {
-            if let Some(peer) = peers.get_mut(on)
-                && peer.sight.known.remove(&id)
-            {
-                peers.tell(on, FromServer::EntityDestruction { entity: id });
+        for (id, entity) in scene.crowd(chunk) {
+            if entity.owner != Some(on) {
+                peers.tell_if(on, |peer| {
+                    let known = peer.sight.hears_of(id);
+                    known.then_some(FromServer::EntityDestruction { entity: id })
+                });
             }
         }
     }

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use super::super::{MaskedType, Masks};
 use super::*;
 use crate::pixmess::Writer;
+use crate::pixmess::limits::LOOK_AHEAD;
 
 /// Writes `packets` with up to `ahead` of them known in advance; the bytes of each, its type
 /// included, and the forms.
@@ -13,7 +14,8 @@ fn write(of: MaskedType, ahead: usize, packets: &[Wanted]) -> (Vec<usize>, Vec<F
     let mut forms = vec![];
     for at in 0..packets.len() {
         let end = (at + ahead).min(packets.len());
-        let (form, values) = plan(of, &kept, &packets[at..end]);
+        let plan = Plan::new(of, &kept, &packets[at..end]);
+        let (form, values) = plan.steps().next().unwrap();
         for (value, wanted) in values.iter().zip(&packets[at]) {
             assert!(wanted.is_none_or(|wanted| wanted == *value));
         }

@@ -1,8 +1,10 @@
 //! Connecting, silence, and every way to end.
 
+use std::time::Duration;
+
 use tickwire_dialects::pixmess::message::FromClient;
 use tickwire_dialects::pixmess::{ActError, ClientEvent, Direction, EndReason, Phase, Version};
-use tickwire_session::{Ended, Transmit};
+use tickwire_session::{Ended, Session as _, Transmit};
 
 use super::super::script::ms;
 use super::super::words::{
@@ -74,20 +76,67 @@ fn nobody_there_is_unreachable_and_a_broken_connection_disconnected() {
     assert_eq!(c.orders(), []);
 }
 
+fn round_trip(c: &ClientScript) -> Option<Duration> {
+    let mut measured = None;
+    c.client.visit_peers(&mut |peer| measured = peer.round_trip);
+    measured
+}
+
 #[test]
 fn a_silent_server_is_pinged_and_given_up() {
     let mut c = ClientScript::playing(Version::One, cell(0, 0));
-    c.advance(ms(5_000));
+    c.advance(ms(2_000));
     c.expects(&[Said::Ping]);
     c.advance(ms(30));
     c.send(&[Heard::Pong]);
-    let mut measured = None;
-    tickwire_session::Session::visit_peers(&c.client, &mut |peer| measured = peer.round_trip);
-    assert_eq!(measured, Some(ms(30)));
+    assert_eq!(round_trip(&c), Some(ms(30)));
+    c.advance(ms(4_999));
+    c.expects(&[]);
+    c.advance(ms(1));
+    c.expects(&[Said::Ping]);
+    c.send(&[Heard::Pong]);
     c.advance(ms(19_999));
     c.expects(&[Said::Ping; 3]);
     c.advance(ms(1));
     assert_eq!(*c.client.phase(), Phase::Ended(EndReason::TimedOut));
+}
+
+#[test]
+fn a_client_that_plays_measures_the_round_trip_beside_what_it_says() {
+    let mut c = ClientScript::playing(Version::One, cell(0, 0));
+    c.advance(ms(2_000));
+    c.send(&[Heard::Pong]);
+    c.expects(&[Said::Ping]);
+    // A server that talks is not silent, and a client that says nothing adds nothing.
+    for _ in 0..3 {
+        c.advance(ms(4_000));
+        c.send(&[chat("<bob> hm")]);
+        c.expects(&[]);
+    }
+    c.act(|_, client| client.chat("hello")).unwrap();
+    c.expects(&[Said::Ping, say("hello")]);
+    // Until that is answered there is no other, nor for two seconds.
+    c.advance(ms(2_500));
+    c.act(|_, client| client.chat("again")).unwrap();
+    c.expects(&[say("again")]);
+    c.send(&[Heard::Pong]);
+    assert!(round_trip(&c).is_some_and(|it| it > ms(0)));
+    c.act(|_, client| client.chat("and again")).unwrap();
+    c.expects(&[Said::Ping, say("and again")]);
+}
+
+#[test]
+fn an_answer_that_does_not_come_is_not_asked_for_again_while_the_server_talks() {
+    let mut c = ClientScript::playing(Version::One, cell(0, 0));
+    c.advance(ms(2_000));
+    c.expects(&[Said::Ping]);
+    for _ in 0..5 {
+        c.advance(ms(4_000));
+        c.send(&[chat("<bob> hm")]);
+        c.act(|_, client| client.chat("hm")).unwrap();
+        c.expects(&[say("hm")]);
+    }
+    assert_eq!(round_trip(&c), None);
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Who says nothing.
 
+use tickwire_dialects::pixmess::message::FromClient;
 use tickwire_dialects::pixmess::{Departure, ServerEvent};
 
 use super::super::script::{ANN, BOB, Script, ms};
-use super::super::words::{Heard, Said, chat, kick};
+use super::super::words::{Heard, Said, chat, kick, say, walk};
 
 #[test]
 fn silence_is_pinged_every_five_seconds_and_ends_after_twenty() {
@@ -95,4 +96,29 @@ fn a_connection_that_breaks_is_a_player_that_left() {
         why: Departure::Disconnected,
     };
     assert_eq!(s.events(), [gone]);
+}
+
+/// Why Ann is gone after she said these things and her connection ended, all before the game had
+/// answered her first wish.
+fn departure(said: &[Said]) -> Departure {
+    let mut s = Script::new();
+    let ann = s.join(ANN, "ann");
+    s.join(BOB, "bob");
+    s.act(|_, game, _| game.silent = true);
+    s.send(ANN, said);
+    s.close(ANN);
+    s.expects(BOB, &[chat("* ann has left")]);
+    let left = |event: ServerEvent| match event {
+        ServerEvent::Left { player, why } if player == ann => Some(why),
+        _ => None,
+    };
+    s.events().into_iter().find_map(left).expect("ann left")
+}
+
+#[test]
+fn who_says_goodbye_behind_a_question_has_left() {
+    let bye: Said = FromClient::Kick { reason: b"bye" };
+    assert_eq!(departure(&[walk(0), walk(0), bye]), Departure::Quit);
+    assert_eq!(departure(&[walk(0), say("wait"), bye]), Departure::Quit);
+    assert_eq!(departure(&[walk(0), walk(0)]), Departure::Disconnected);
 }

@@ -1,0 +1,180 @@
+//! A thousand pixmess walkers over loopback, each of whom sees about twenty others.
+//!
+//! The server has a thread and a driver of its own, and so have the walkers, all of them together: what
+//! is counted is the processor's time of the server's thread, with what the kernel does on its behalf,
+//! for each step that a walker takes.
+//! Each walker takes twenty steps a second, which is as many as the protocol allows, and every step
+//! goes to everybody who sees it. Meanwhile a hundred chunks a second are asked for that nobody has
+//! asked for before. [`town`] is the server, [`crowd`] the walkers.
+//!
+//! A second case puts three hundred on one plaza, where everybody sees everybody: 1.8 million packets
+//! a second, if they get to it. It has no target; it shows what gives way first.
+
+mod crowd;
+mod town;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow};
+
+use super::report::{Figure, Target};
+use super::rounds::Spread;
+use crowd::{Crowd, Seen};
+use town::{Costs, Town};
+
+/// How many turns of the server are measured, so many times: eight seconds, if it keeps its pace.
+const SPAN: usize = 60;
+const SPANS: usize = 8;
+
+/// As many as the protocol allows.
+const STEPS_A_SECOND: f64 = 20.0;
+
+/// Of one processor.
+const CORES: f64 = 1.0;
+/// A step's time that one in a hundred may exceed.
+const STEP_MILLIS: f64 = 10.0;
+
+/// Who walks where.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    walkers: u16,
+    /// Cells between the homes of two neighbours; `None` if all of them live on the plaza.
+    spacing: Option<i32>,
+    /// Chunks that are asked for in a hundredth of a second.
+    chunks: usize,
+}
+
+/// A walker holds 9 chunks. With 43 cells from one to the next, 20 live in as many.
+const SPREAD: Case = Case {
+    walkers: 1_000,
+    spacing: Some(43),
+    chunks: 1,
+};
+
+const PLAZA: Case = Case {
+    walkers: 300,
+    spacing: None,
+    chunks: 0,
+};
+
+/// What the two threads tell each other.
+#[derive(Debug, Default)]
+struct Signals {
+    /// Every walker is at home and holds what it wants to see.
+    settled: AtomicBool,
+    /// The server has measured enough.
+    over: AtomicBool,
+}
+
+/// What was measured.
+struct Outcome {
+    costs: Vec<Costs>,
+    seen: Seen,
+}
+
+pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
+    let spread = measure(SPREAD)?;
+    let plaza = measure(PLAZA)?;
+    let mut figures = vec![
+        Figure {
+            target: Some(Target::AtMost(CORES)),
+            ..Figure::plain(
+                "1,000 pixmess walkers",
+                spread.cores(SPREAD, Costs::total),
+                "cores",
+            )
+        },
+        Figure::plain(
+            "· sessions, driver",
+            spread.cores(SPREAD, |it| it.carrying),
+            "cores",
+        ),
+        Figure::plain(
+            "· gateway, game",
+            spread.cores(SPREAD, |it| it.stepping()),
+            "cores",
+        ),
+        Figure {
+            target: Some(Target::AtMost(STEP_MILLIS)),
+            ..Figure::plain("· a step, 99 of 100", spread.slow_step(), "ms")
+        },
+        Figure::plain("· chunks served", spread.chunks_a_second(), "chunks/s"),
+    ];
+    figures.extend(spread.pace(
+        SPREAD,
+        ["· steps each", "· others in sight", "· packets heard"],
+    ));
+    figures.push(Figure::plain(
+        "300 on one plaza",
+        plaza.cores(PLAZA, Costs::total),
+        "cores",
+    ));
+    figures.push(Figure::plain(
+        "· a step, 99 of 100",
+        plaza.slow_step(),
+        "ms",
+    ));
+    figures.extend(plaza.pace(
+        PLAZA,
+        ["· steps each", "· others in sight", "· packets heard"],
+    ));
+    Ok(figures)
+}
+
+fn measure(case: Case) -> anyhow::Result<Outcome> {
+    let mut town = Town::new(case)?;
+    let addr = town.addr().context("a server has a socket")?;
+    let signals = Signals::default();
+    thread::scope(|scope| {
+        let walkers = scope.spawn(|| Crowd::new(case, addr)?.walk(&signals));
+        let costs = town.measure(&signals);
+        // However that went, the walkers shall end.
+        signals.over.store(true, Ordering::Relaxed);
+        let seen = walkers
+            .join()
+            .map_err(|_| anyhow!("the walkers panicked"))?;
+        Ok(Outcome {
+            costs: costs?,
+            seen: seen?,
+        })
+    })
+}
+
+impl Outcome {
+    /// Processor seconds for as many steps as the walkers want to take in a second. If a busy machine
+    /// lets them take fewer, that is no merit of the server's.
+    fn cores(&self, case: Case, part: impl Fn(&Costs) -> Duration) -> Spread {
+        let wanted = STEPS_A_SECOND * f64::from(case.walkers);
+        let cores = |costs: &Costs| part(costs).as_secs_f64() * wanted / costs.walked.max(1) as f64;
+        Spread::of(self.costs.iter().map(cores).collect())
+    }
+
+    /// The milliseconds of work in a sixtieth of a second that one in a hundred exceeds.
+    fn slow_step(&self) -> Spread {
+        let paces = self.costs.iter().flat_map(Costs::paces);
+        let mut paces: Vec<_> = paces.map(|seconds| seconds * 1e3).collect();
+        paces.sort_by(f64::total_cmp);
+        let slow = paces.len().saturating_sub(1) * 99 / 100;
+        Spread::exactly(paces.get(slow).copied().unwrap_or(0.0))
+    }
+
+    fn chunks_a_second(&self) -> Spread {
+        Spread::exactly(self.seen.chunks as f64 / self.seen.span.as_secs_f64())
+    }
+
+    /// Whether everybody gets to do what it wants.
+    fn pace(&self, case: Case, names: [&'static str; 3]) -> [Figure; 3] {
+        let [steps, others, packets] = names;
+        let each = |count: u64| {
+            let a_second = count as f64 / self.seen.span.as_secs_f64();
+            Spread::exactly(a_second / f64::from(case.walkers))
+        };
+        [
+            Figure::plain(steps, each(self.seen.steps), "steps/s"),
+            Figure::plain(others, Spread::exactly(self.seen.others), "walkers"),
+            Figure::plain(packets, each(self.seen.moves), "moves/s"),
+        ]
+    }
+}
