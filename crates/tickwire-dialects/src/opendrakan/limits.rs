@@ -10,7 +10,8 @@ pub const TICKS_PER_SECOND: u32 = 60;
 /// A snapshot is sent of every tick that this divides: 20 a second.
 pub const SEND_TICKS: u64 = 3;
 
-/// Snapshots, counted back from the newest, that a delta may refer to: 3.2 seconds of them.
+/// Snapshots of those sent to a client, counted back from the newest, that a delta may refer to: 3.2
+/// seconds of them, or more if its budget does not allow twenty a second.
 pub const SNAPSHOTS_HELD: u64 = 64;
 
 /// Bytes of a datagram sent: what crosses every network in use.
@@ -41,8 +42,12 @@ pub const DATABASES_MAX: u32 = 1_024;
 /// Databases of a server that a client accepts: as many as the first 16-bit indices could name.
 pub const DATABASES_ACCEPTED: usize = 65_536;
 
-/// Objects at a time, on either side. A full snapshot of so many has some 5 MiB.
-pub const OBJECTS_MAX: usize = 65_536;
+/// Objects at a time, on either side. A full snapshot of so many has some 12 MiB.
+pub const OBJECTS_MAX: usize = 131_072;
+
+/// Destroyed objects that a server remembers for clients who may still see them: 1.5 MiB. More of them
+/// make the snapshots before the oldest useless as references.
+pub const GRAVES_MAX: usize = 65_536;
 
 /// Bytes of a message that the game sends over a channel, in one payload with its other fields.
 pub const BODY_MAX: usize = 60_000;
@@ -63,6 +68,10 @@ pub const REPEAT_ABOVE: usize = 4;
 
 /// A full snapshot that was not acknowledged after this time gives way to a newer one.
 pub const REPEAT_FOR: Duration = Duration::from_secs(1);
+
+/// Not before it was sent so many times, though: on a slow path once may take longer than that. Of a
+/// thousand datagrams, one in five of them lost, so many times leave none missing.
+pub const REPEAT_AT_LEAST: u32 = 8;
 
 /// Between two Attach datagrams while no datagram comes from the server.
 pub const ATTACH_PERIOD: Duration = Duration::from_millis(100);
@@ -92,15 +101,16 @@ pub const STREAM_WAITING: usize = 1_024 * 1_024;
 /// Events that wait for the game; what comes on top is dropped and counted.
 pub const EVENTS_WAITING: usize = 16_384;
 
-/// Snapshots under assembly at a time. The oldest gives way: it will hardly be completed.
+/// Snapshots under assembly at a time. The one not heard of for longest gives way: it will hardly be
+/// completed.
 pub const ASSEMBLIES_MAX: usize = 32;
 
 /// Objects under assembly at a time, over all snapshots: two full ones of the largest world.
 pub const ASSEMBLED_OBJECTS_MAX: usize = 2 * OBJECTS_MAX;
 
-/// Bytes of one snapshot's extra-state bundles that wait until their objects' classes are known: a full
-/// snapshot of the largest world, with a hundred bytes each.
-pub const UNRESOLVED_MAX: usize = 8 * 1_024 * 1_024;
+/// Bytes of memory for extra-state bundles that wait until their objects' classes are known, over all
+/// snapshots: a full one of the largest world, with two hundred bytes each.
+pub const UNRESOLVED_MAX: usize = 32 * 1_024 * 1_024;
 
 /// Ticks behind the newest complete snapshot after which an incomplete one is given up: nobody would be
 /// shown it any more.

@@ -292,16 +292,7 @@ impl<'a> Message<'a> {
         if self.variable_part() > PAYLOAD_MAX as usize - FIXED_MAX {
             return Err(Full);
         }
-        w.whole(|w| {
-            w.u8(self.id());
-            let at = w.written();
-            w.u16(0);
-            body::encode(self, w);
-            let length = u16::try_from(w.written().saturating_sub(at + 2));
-            let [low, high] = length.unwrap_or(PAYLOAD_MAX).to_le_bytes();
-            w.patch_u8(at, low);
-            w.patch_u8(at + 1, high);
-        })
+        encode_framed(w, self.id(), |w| body::encode(self, w))
     }
 
     /// Bytes that the sender chose the number of.
@@ -313,6 +304,62 @@ impl<'a> Message<'a> {
             _ => 0,
         }
     }
+}
+
+/// Which of an object's states a message is about.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum StateKind {
+    Basic,
+    Extra,
+}
+
+/// Writes the ObjectStates or ObjectExtraStates of a bundle that is written already, or nothing if it
+/// does not fit: what a server writes by the thousand.
+pub(super) fn encode_bundle(
+    w: &mut Writer<'_>,
+    kind: StateKind,
+    tick: Tick,
+    object: ObjectId,
+    bundle: &[u8],
+) -> Result<(), Full> {
+    let id = match kind {
+        StateKind::Basic => 2,
+        StateKind::Extra => 3,
+    };
+    let Ok(length) = u16::try_from(PLACE + bundle.len()) else {
+        return Err(Full);
+    };
+    if w.room() < HEADER + PLACE + bundle.len() {
+        return Err(Full);
+    }
+    let [l0, l1] = length.to_le_bytes();
+    let [t0, t1, t2, t3, t4, t5, t6, t7] = tick.0.to_le_bytes();
+    let [o0, o1, o2, o3] = object.0.to_le_bytes();
+    // All at once: a field at a time costs several times as much.
+    w.bytes(&[id, l0, l1, t0, t1, t2, t3, t4, t5, t6, t7, o0, o1, o2, o3]);
+    w.bytes(bundle);
+    Ok(())
+}
+
+/// Bytes of the tick and the object that states are of.
+const PLACE: usize = 8 + 4;
+
+/// Writes type, length and a payload, or nothing if it does not fit.
+fn encode_framed(
+    w: &mut Writer<'_>,
+    id: u8,
+    payload: impl FnOnce(&mut Writer<'_>),
+) -> Result<(), Full> {
+    w.whole(|w| {
+        w.u8(id);
+        let at = w.written();
+        w.u16(0);
+        payload(w);
+        let length = u16::try_from(w.written().saturating_sub(at + 2));
+        let [low, high] = length.unwrap_or(PAYLOAD_MAX).to_le_bytes();
+        w.patch_u8(at, low);
+        w.patch_u8(at + 1, high);
+    })
 }
 
 impl Header {

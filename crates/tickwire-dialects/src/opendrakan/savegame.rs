@@ -7,10 +7,11 @@
 //!
 //! | part | fields |
 //! |---|---|
-//! | header | magic `ODSAVE` · `u16` version 1 · `u64` tick · `u32` next object number · `u32` records · `u16` length, level path · `u32` CRC-32 of all these |
+//! | header | magic `ODSAVE` · `u16` version 1 · `u64` tick, at most 2^53 · `u32` next object number · `u32` records · `u16` length, level path · `u32` CRC-32 of all these |
 //! | record | `u32` object · `u8` what (0 changed, 1 created, 2 destroyed) · `u32` prototype, if created · `u32` class · `u8` lifecycle, 255 if unchanged · `u16` length, basic bundle · `u16` length, extra bundle · `u32` CRC-32 of these |
 //!
-//! A destroyed object's record ends after *what*, with its checksum. Nothing follows the last record.
+//! Records ascend by object. A destroyed object's ends after *what*, with its checksum. Nothing follows the
+//! last record.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -29,6 +30,8 @@ use super::{ClassId, ObjectId, Reader, Registry, Writer, path};
 const MAGIC: &[u8; 6] = b"ODSAVE";
 /// The version written, and the only one read.
 const VERSION: u16 = 1;
+/// The latest tick that a server goes on from: the times of later ones would not be exact.
+const TICK_MAX: Tick = Tick(1 << 53);
 /// Stands for a lifecycle that is the level's.
 const UNCHANGED: u8 = 0xff;
 
@@ -187,10 +190,22 @@ impl Savegame {
         }
         let mut r = Reader::new(bytes);
         let header = read_part(bytes, &mut r, Part::Header, Header::decode)?;
-        let mut objects = Vec::new();
+        if header.tick > TICK_MAX {
+            let at = MAGIC.len() + size_of_val(&VERSION);
+            return Err(forbidden(Part::Header, "tick", at, header.tick.0));
+        }
+        let mut objects: Vec<SavedObject> = Vec::new();
         for number in 0..header.records {
             let part = Part::Record(number);
+            let start = r.position();
             let record = read_part(bytes, &mut r, part, Record::decode)?;
+            // Each object has one record, and they ascend.
+            if objects
+                .last()
+                .is_some_and(|last| record.object <= last.object)
+            {
+                return Err(forbidden(part, "object", start, record.object.0.into()));
+            }
             objects.push(record.into_object(bytes, registry, part)?);
         }
         if !r.is_empty() {
@@ -392,6 +407,19 @@ fn read_part<'a, T>(
         _ if crc32(content) != written => Err(damaged),
         Ok(value) => Ok(value),
         Err(why) => Err(SaveError::Invalid { part, why }),
+    }
+}
+
+/// A part is as it was written, but a field, at this byte, holds what it must not.
+fn forbidden(part: Part, field: &'static str, at_byte: usize, value: u64) -> SaveError {
+    let at_bit = u32::try_from(at_byte.saturating_mul(8)).unwrap_or(u32::MAX);
+    SaveError::Invalid {
+        part,
+        why: DecodeError::Forbidden {
+            field,
+            at_bit,
+            value,
+        },
     }
 }
 

@@ -33,7 +33,7 @@ use super::message::{Lifecycle, Message};
 use super::snapshot::{Object, Snapshot};
 use super::stream::Outbox;
 use super::{ClientId, DatabaseId, ObjectId, Registry, path};
-use peer::Peer;
+use peer::{Moment, Peer};
 use sending::Sending;
 use world::{Entry, World};
 
@@ -192,7 +192,12 @@ impl Server {
                 continue;
             }
             let world = &self.world;
-            let skipped = peer.schedule(now, tick, |reference, limit| {
+            let moment = Moment {
+                now,
+                tick,
+                remembered: world.remembered(),
+            };
+            let skipped = peer.schedule(moment, |reference, limit| {
                 let same = |sending: &&Arc<Sending>| {
                     sending.reference == reference && sending.limit == limit
                 };
@@ -205,6 +210,8 @@ impl Server {
             });
             self.counters.skipped += u64::from(skipped);
         }
+        let references = self.peers.values().filter_map(Peer::oldest_reference);
+        self.world.forget_before(references.min().unwrap_or(tick));
         tick
     }
 
@@ -221,7 +228,7 @@ impl Server {
             tick,
             time: Duration::from_secs_f64(sending::real_time(tick)),
             objects: objects
-                .map(|(id, entry)| (id, Arc::new(build_object(entry))))
+                .map(|entry| (entry.id, Arc::new(build_object(entry))))
                 .collect(),
         }
     }
@@ -311,12 +318,11 @@ impl Server {
 fn build_object(entry: &Entry) -> Object {
     let mut object = Object::untouched(Some(entry.class), entry.prototype, None);
     object.lifecycle = entry.lifecycle;
-    let mut values = entry.values();
-    let basic = values.len().min(super::BASIC.len());
-    for (index, value) in values.drain(..basic).enumerate() {
+    let mut values = (0..).map_while(|index| entry.value(index));
+    for (index, value) in values.by_ref().take(super::BASIC.len()).enumerate() {
         object.set_basic(index, value);
     }
-    object.extra = values;
+    object.extra = values.collect();
     object
 }
 
@@ -349,6 +355,10 @@ impl Session for Server {
                 if let Some(peer) = client.and_then(|client| self.peers.get_mut(client)) {
                     peer.set_stream_room(room);
                 }
+                let parting = self.partings.iter_mut().find(|parting| parting.on == on);
+                if let Some(parting) = parting {
+                    parting.outbox.set_room(room);
+                }
             }
             Path::Datagrams(addr) => {
                 if room.largest >= DATAGRAM_MAX {
@@ -367,6 +377,8 @@ impl Session for Server {
     fn handle_closed(&mut self, _now: Instant, path: Path, _why: Ended) {
         match path {
             Path::Stream(on) => {
+                // It may have ended by itself before we got to it.
+                self.partings.retain(|parting| parting.on != on);
                 if let Some(&client) = self.streams.get(&on) {
                     self.depart(client, Departure::Disconnected);
                 }

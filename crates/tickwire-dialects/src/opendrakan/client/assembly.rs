@@ -2,10 +2,12 @@
 //!
 //! A snapshot is complete when its confirmation is here and as many distinct changes as it states. How
 //! many an extra-state bundle holds can be said only when its object's class is known, which may come
-//! with a later datagram; until then its bytes wait. What never completes is pushed out by newer ones.
+//! with a later datagram; until then its bytes wait. What never completes is pushed out by what is
+//! heard of later: by then, and not by its number, or a few numbers from the far future would keep
+//! everything else out.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -22,6 +24,8 @@ use super::load::Classes;
 #[derive(Debug, Default)]
 pub(super) struct Assemblies {
     by_tick: BTreeMap<Tick, Assembly>,
+    /// How often any of them was touched.
+    touches: u64,
 }
 
 /// One snapshot that is not complete.
@@ -31,9 +35,12 @@ pub(super) struct Assembly {
     objects: BTreeMap<ObjectId, Parts>,
     /// Distinct changes so far, those in unresolved bundles not counted.
     changes: u64,
-    /// Extra states whose class is not known yet.
-    unresolved: Vec<(ObjectId, Box<[u8]>)>,
+    /// Extra states whose class is not known yet, each once however often it came.
+    unresolved: BTreeSet<(ObjectId, Box<[u8]>)>,
+    /// What they take in memory.
     unresolved_bytes: usize,
+    /// When it was last touched, in touches of any.
+    touched: u64,
 }
 
 /// What is known to change of an object.
@@ -77,15 +84,15 @@ pub(super) enum Spoilt {
 }
 
 impl Assemblies {
-    /// The assembly of a tick. A new one may push out the oldest, but not itself.
+    /// The assembly of a tick. A new one may push out the one that was not heard of for longest.
     pub(super) fn at(&mut self, tick: Tick) -> Result<&mut Assembly, NoRoom> {
-        if !self.by_tick.contains_key(&tick) {
-            if self.by_tick.len() >= ASSEMBLIES_MAX {
-                self.drop_oldest(tick)?;
-            }
-            self.by_tick.insert(tick, Assembly::default());
+        if !self.by_tick.contains_key(&tick) && self.by_tick.len() >= ASSEMBLIES_MAX {
+            self.drop_stalest(tick)?;
         }
-        self.by_tick.get_mut(&tick).ok_or(NoRoom)
+        self.touches += 1;
+        let assembly = self.by_tick.entry(tick).or_default();
+        assembly.touched = self.touches;
+        Ok(assembly)
     }
 
     /// Adds a piece of a snapshot.
@@ -96,7 +103,12 @@ impl Assemblies {
         piece: Piece<'_>,
     ) -> Result<(), NoRoom> {
         while self.objects() >= ASSEMBLED_OBJECTS_MAX {
-            self.drop_oldest(tick)?;
+            self.drop_stalest(tick)?;
+        }
+        if let Piece::Extra(bytes) = piece {
+            while self.unresolved_bytes() + unresolved_cost(bytes) > UNRESOLVED_MAX {
+                self.drop_stalest(tick)?;
+            }
         }
         self.at(tick)?.add(object, piece)
     }
@@ -105,6 +117,12 @@ impl Assemblies {
     fn objects(&self) -> usize {
         let assemblies = self.by_tick.values();
         assemblies.map(|assembly| assembly.objects.len()).sum()
+    }
+
+    /// What the unresolved bundles of all of them take.
+    fn unresolved_bytes(&self) -> usize {
+        let assemblies = self.by_tick.values();
+        assemblies.map(|assembly| assembly.unresolved_bytes).sum()
     }
 
     /// Takes an assembly out.
@@ -121,22 +139,26 @@ impl Assemblies {
         }
     }
 
-    /// Makes room for `tick`, unless it is the oldest itself.
-    fn drop_oldest(&mut self, tick: Tick) -> Result<(), NoRoom> {
-        match self.by_tick.first_key_value() {
-            Some((&oldest, _)) if oldest < tick => {
-                self.remove(oldest);
-                Ok(())
-            }
-            _ => Err(NoRoom),
-        }
+    /// Makes room for `tick`, by giving up another that was not heard of for longest.
+    fn drop_stalest(&mut self, tick: Tick) -> Result<(), NoRoom> {
+        let others = self.by_tick.iter().filter(|(other, _)| **other != tick);
+        let stalest = others.min_by_key(|(_, assembly)| assembly.touched);
+        let (&stalest, _) = stalest.ok_or(NoRoom)?;
+        self.remove(stalest);
+        Ok(())
     }
+}
+
+/// What a bundle that waits takes in memory: its bytes, and its place among the others.
+const fn unresolved_cost(bundle: &[u8]) -> usize {
+    bundle.len() + 32
 }
 
 impl Assembly {
     fn add(&mut self, object: ObjectId, piece: Piece<'_>) -> Result<(), NoRoom> {
         if let Piece::Extra(bytes) = piece {
-            return self.add_unresolved(object, bytes);
+            self.add_unresolved(object, bytes);
+            return Ok(());
         }
         if self.objects.len() >= OBJECTS_MAX && !self.objects.contains_key(&object) {
             return Err(NoRoom);
@@ -165,13 +187,10 @@ impl Assembly {
         Ok(())
     }
 
-    fn add_unresolved(&mut self, object: ObjectId, bytes: &[u8]) -> Result<(), NoRoom> {
-        if self.unresolved_bytes + bytes.len() > UNRESOLVED_MAX {
-            return Err(NoRoom);
+    fn add_unresolved(&mut self, object: ObjectId, bundle: &[u8]) {
+        if self.unresolved.insert((object, bundle.into())) {
+            self.unresolved_bytes += unresolved_cost(bundle);
         }
-        self.unresolved_bytes += bytes.len();
-        self.unresolved.push((object, bytes.into()));
-        Ok(())
     }
 
     /// Reads the extra states whose classes are known by now; returns how many bundles were no
@@ -182,10 +201,10 @@ impl Assembly {
             let class = self.class_of(object, known);
             let schema = class.and_then(|class| known.registry.schema(class));
             let Some(schema) = schema else {
-                self.unresolved.push((object, bytes));
+                self.unresolved.insert((object, bytes));
                 continue;
             };
-            self.unresolved_bytes -= bytes.len();
+            self.unresolved_bytes -= unresolved_cost(&bytes);
             let mut changes = Vec::new();
             let mut r = Reader::new(&bytes);
             let decoded = bundle::decode(&mut r, schema.fields(), |change| changes.push(change));

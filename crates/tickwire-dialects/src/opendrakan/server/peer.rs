@@ -11,8 +11,8 @@ use tickwire_session::{
 use tickwire_state::Tick;
 
 use super::super::limits::{
-    ACTION_REFILL, ACTIONS_AT_ONCE, DATAGRAM_MAX, REPEAT_ABOVE, REPEAT_FOR, SEND_TICKS,
-    SNAPSHOTS_HELD,
+    ACTION_REFILL, ACTIONS_AT_ONCE, DATAGRAM_MAX, REPEAT_ABOVE, REPEAT_AT_LEAST, REPEAT_FOR,
+    SEND_TICKS, SNAPSHOTS_HELD,
 };
 use super::super::stream::{Inbox, Outbox};
 use super::budget::Budget;
@@ -37,8 +37,8 @@ pub(super) struct Peer {
     budget: Budget,
     /// Datagrams to be written now.
     due: Option<Due>,
-    /// A full snapshot that is repeated until acknowledged.
-    repeat: Option<Repeat>,
+    /// The snapshot that is being sent. None is begun before this one is through.
+    flight: Option<Flight>,
     pub(super) round_trip: RoundTrip,
     pub(super) traffic: Traffic,
     pub(super) resent: u64,
@@ -49,8 +49,8 @@ pub(super) struct Peer {
 struct Sent {
     tick: Tick,
     at: Instant,
-    /// Which copy an acknowledgement answers cannot be told.
-    repeated: bool,
+    /// It left at once, and not again: its acknowledgement tells how long the way is.
+    is_timed: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -59,14 +59,24 @@ struct Due {
     datagrams: Range<usize>,
 }
 
+/// A snapshot on its way out.
 #[derive(Clone, Debug)]
-struct Repeat {
+struct Flight {
     sending: Arc<Sending>,
     since: Instant,
     /// The next of its datagrams in this pass.
     next: usize,
     /// Passes that were completed.
     passes: u32,
+}
+
+/// When something is scheduled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    pub(super) now: Instant,
+    pub(super) tick: Tick,
+    /// What the world can tell differences to: this tick and later ones.
+    pub(super) remembered: Tick,
 }
 
 /// What an acknowledgement was worth.
@@ -100,7 +110,7 @@ impl Peer {
             acknowledged: None,
             budget: Budget::new(now, bytes_per_second),
             due: None,
-            repeat: None,
+            flight: None,
             round_trip: RoundTrip::new(),
             traffic: Traffic::NONE,
             resent: 0,
@@ -113,32 +123,29 @@ impl Peer {
         self.largest = largest.min(DATAGRAM_MAX);
         let fits = |sending: &Sending| sending.limit <= self.largest;
         self.due.take_if(|due| !fits(&due.sending));
-        self.repeat.take_if(|repeat| !fits(&repeat.sending));
+        self.flight.take_if(|flight| !fits(&flight.sending));
     }
 
     /// Decides what goes out at this tick. `build` makes the snapshot against a reference, or finds
     /// it. Returns whether a snapshot was left out for want of budget.
     pub(super) fn schedule(
         &mut self,
-        now: Instant,
-        tick: Tick,
+        moment: Moment,
         build: impl FnOnce(Tick, u16) -> Arc<Sending>,
     ) -> bool {
         // Whatever the driver has not fetched since the last tick it will not fetch in time.
         if self.addr.is_none() || self.due.is_some() {
             return false;
         }
+        let Moment { now, tick, .. } = moment;
         let is_send_tick = tick.0.is_multiple_of(SEND_TICKS);
-        let reference = self.reference(tick);
-        // A pass is always finished: half a snapshot is none.
-        let spent = |repeat: &Repeat| {
-            repeat.is_pass_over() && repeat.passes > 0 && now.since(repeat.since) >= REPEAT_FOR
-        };
-        self.repeat
-            .take_if(|repeat| reference != Tick::NONE || spent(repeat));
-        if self.repeat.is_some() {
-            self.schedule_repeat(now, is_send_tick);
-            return false;
+        let reference = self.reference(moment.remembered);
+        self.flight
+            .take_if(|flight| flight.is_over(now, reference != Tick::NONE));
+        if let Some(flight) = &self.flight {
+            let waits = is_send_tick && !flight.is_repeated();
+            self.send_on(now, is_send_tick);
+            return waits;
         }
         if !is_send_tick {
             return false;
@@ -146,72 +153,67 @@ impl Peer {
         if !self.budget.has_room(now) {
             return true;
         }
-        let sending = build(reference, self.largest);
-        let repeated = reference == Tick::NONE && sending.len() > REPEAT_ABOVE;
+        self.flight = Some(Flight {
+            sending: build(reference, self.largest),
+            since: now,
+            next: 0,
+            passes: 0,
+        });
+        self.send_on(now, is_send_tick);
+        let left_at_once = |flight: &Flight| flight.is_pass_over() && !flight.is_repeated();
         self.remember(Sent {
             tick,
             at: now,
-            repeated,
+            is_timed: self.flight.as_ref().is_some_and(left_at_once),
         });
-        if repeated {
-            self.repeat = Some(Repeat {
-                sending,
-                since: now,
-                next: 0,
-                passes: 0,
-            });
-            self.schedule_repeat(now, is_send_tick);
-        } else {
-            let datagrams = 0..sending.len();
-            self.enqueue(sending, datagrams);
-        }
         false
     }
 
-    /// Sends on with a large full snapshot, as much as the budget allows. A new pass begins with a
-    /// send tick: sooner no acknowledgement of the last one can be there.
-    fn schedule_repeat(&mut self, now: Instant, is_send_tick: bool) {
-        let Some(repeat) = &mut self.repeat else {
+    /// Sends on with the snapshot under way: a small one whole, of a large one as much as the budget
+    /// allows. A new pass begins with a send tick: sooner no acknowledgement of the last one can be
+    /// there.
+    fn send_on(&mut self, now: Instant, is_send_tick: bool) {
+        let Some(flight) = &mut self.flight else {
             return;
         };
-        if repeat.is_pass_over() && is_send_tick {
-            repeat.next = 0;
+        if flight.is_pass_over() && is_send_tick {
+            flight.next = 0;
         }
-        let from = repeat.next;
-        while !repeat.is_pass_over() && self.budget.has_room(now) {
-            let size = repeat.sending.datagram(repeat.next).map_or(0, <[u8]>::len);
+        let from = flight.next;
+        while !flight.is_pass_over() && (flight.is_small() || self.budget.has_room(now)) {
+            let size = flight.sending.datagram(flight.next).map_or(0, <[u8]>::len);
             self.budget.spend(size);
-            repeat.next += 1;
+            flight.next += 1;
         }
-        if repeat.passes > 0 {
-            self.resent += (repeat.next - from) as u64;
+        let datagrams = from..flight.next;
+        if datagrams.is_empty() {
+            return;
         }
-        if repeat.next > from && repeat.is_pass_over() {
-            repeat.passes += 1;
+        if flight.passes > 0 {
+            self.resent += datagrams.len() as u64;
         }
-        let datagrams = from..repeat.next;
-        if !datagrams.is_empty() {
-            self.due = Some(Due {
-                sending: repeat.sending.clone(),
-                datagrams,
-            });
-        }
+        flight.passes += u32::from(flight.is_pass_over());
+        self.due = Some(Due {
+            sending: flight.sending.clone(),
+            datagrams,
+        });
     }
 
-    fn enqueue(&mut self, sending: Arc<Sending>, datagrams: Range<usize>) {
-        let sizes = datagrams
-            .clone()
-            .filter_map(|number| sending.datagram(number));
-        self.budget.spend(sizes.map(<[u8]>::len).sum());
-        self.due = Some(Due { sending, datagrams });
-    }
-
-    /// What the snapshot of `tick` may refer to.
-    fn reference(&self, tick: Tick) -> Tick {
-        let oldest = tick.before(SEND_TICKS * SNAPSHOTS_HELD);
+    /// What the next snapshot may refer to. The last so many that were sent count, however long that
+    /// took: a client whose budget is spent on one for a minute may still acknowledge it.
+    fn reference(&self, remembered: Tick) -> Tick {
         self.acknowledged
-            .filter(|acknowledged| *acknowledged >= oldest)
+            .filter(|tick| *tick >= remembered && (self.sent.len() as u64) < SNAPSHOTS_HELD)
             .unwrap_or(Tick::NONE)
+    }
+
+    /// The oldest tick that a snapshot to this client may ever refer to; `None` if no past one.
+    pub(super) fn oldest_reference(&self) -> Option<Tick> {
+        let acknowledged = self.reference(Tick::NONE);
+        match acknowledged {
+            Tick::NONE => self.sent.front().map(|sent| sent.tick),
+            tick => Some(tick),
+        }
     }
 
     fn remember(&mut self, sent: Sent) {
@@ -232,7 +234,7 @@ impl Peer {
             // Sent so long ago that it may not be referred to any more is as good as never.
             return Acknowledged::NeverSent;
         };
-        if !sent.repeated {
+        if sent.is_timed {
             self.round_trip.add_sample(now.since(sent.at));
         }
         self.acknowledged = Some(tick);
@@ -287,8 +289,29 @@ impl Peer {
     }
 }
 
-impl Repeat {
+impl Flight {
+    /// Few enough datagrams to leave at once, even into debt.
+    fn is_small(&self) -> bool {
+        self.sending.len() <= REPEAT_ABOVE
+    }
+
+    /// Whether it is sent until acknowledged: a client that has nothing must get this, and of many
+    /// datagrams one is usually lost.
+    fn is_repeated(&self) -> bool {
+        self.sending.reference == Tick::NONE && !self.is_small()
+    }
+
     fn is_pass_over(&self) -> bool {
         self.next >= self.sending.len()
+    }
+
+    /// Whether the next snapshot may begin. A pass is always finished, since half a snapshot is none,
+    /// unless the client can do without.
+    fn is_over(&self, now: Instant, is_client_served: bool) -> bool {
+        if !self.is_repeated() {
+            return self.is_pass_over();
+        }
+        let is_spent = self.passes >= REPEAT_AT_LEAST && now.since(self.since) >= REPEAT_FOR;
+        is_client_served || self.is_pass_over() && is_spent
     }
 }

@@ -9,7 +9,7 @@ use super::super::bundle::Change;
 use super::super::message::Lifecycle;
 use super::super::savegame::{Fate, SavedObject, SavedStates, Savegame};
 use super::level::State;
-use super::world::Entry;
+use super::world::{Entry, Wanted};
 use super::{CreateError, Server, StateError};
 
 /// Why a savegame cannot be loaded.
@@ -55,8 +55,8 @@ impl Server {
         let changed = self
             .world
             .changed_after(Tick::NONE)
-            .map(|(object, entry)| SavedObject {
-                object,
+            .map(|entry| SavedObject {
+                object: entry.id,
                 fate: build_fate(entry),
             });
         let destroyed = self.world.level_destroyed().map(|object| SavedObject {
@@ -130,11 +130,12 @@ fn build_fate(entry: &Entry) -> Fate {
         jump: false,
         ..change
     };
+    let wanted = if is_new { Wanted::All } else { Wanted::Changed };
     let states = SavedStates {
         class: entry.class,
         lifecycle: (is_new || entry.lifecycle_changed > Tick::NONE).then_some(entry.lifecycle),
-        basic: entry.basic_changes(Tick::NONE, is_new).map(plain).collect(),
-        extra: entry.extra_changes(Tick::NONE, is_new).map(plain).collect(),
+        basic: entry.basic_changes(Tick::NONE, wanted).map(plain).collect(),
+        extra: entry.extra_changes(Tick::NONE, wanted).map(plain).collect(),
     };
     match entry.prototype {
         Some(prototype) => Fate::Created { prototype, states },

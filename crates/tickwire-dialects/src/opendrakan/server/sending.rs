@@ -7,12 +7,13 @@
 use alloc::vec::Vec;
 
 use tickwire_state::Tick;
+use tickwire_wire::Full;
 
-use super::super::bundle;
+use super::super::bundle::{self, Change};
 use super::super::limits::{BUNDLE_MAX, TICKS_PER_SECOND};
-use super::super::message::{BasicChanges, Confirm, Lifecycle, Message};
+use super::super::message::{self, Confirm, Lifecycle, Message, StateKind};
 use super::super::{ObjectId, Writer};
-use super::world::{Entry, World};
+use super::world::{Entry, Wanted, World};
 
 #[derive(Debug)]
 pub(super) struct Sending {
@@ -32,15 +33,15 @@ impl Sending {
     pub(super) fn build(world: &World, reference: Tick, limit: u16) -> Self {
         let mut packer = Packer::new(world.tick(), reference, limit);
         if reference == Tick::NONE {
-            for (id, entry) in world.objects() {
-                packer.pack_whole(id, entry);
+            for entry in world.objects() {
+                packer.pack_whole(entry);
             }
         } else {
-            for (id, entry) in world.changed_after(reference) {
+            for entry in world.changed_after(reference) {
                 if entry.is_new_since(reference) {
-                    packer.pack_whole(id, entry);
+                    packer.pack_whole(entry);
                 } else {
-                    packer.pack_changes(id, entry);
+                    packer.pack_changes(entry);
                 }
             }
             for grave in world.destroyed_after(reference) {
@@ -71,9 +72,9 @@ struct Packer {
     /// Where the datagram that is being filled begins.
     start: usize,
     changes: u32,
-    /// For bundles, kept between them.
+    /// For extra states and their bundle, kept between objects.
+    states: Vec<Change>,
     scratch: Vec<u8>,
-    states: Vec<bundle::Change>,
 }
 
 impl Packer {
@@ -89,13 +90,14 @@ impl Packer {
             },
             start: 0,
             changes: 0,
-            scratch: Vec::new(),
             states: Vec::new(),
+            scratch: Vec::new(),
         }
     }
 
     /// Everything about an object.
-    fn pack_whole(&mut self, object: ObjectId, entry: &Entry) {
+    fn pack_whole(&mut self, entry: &Entry) {
+        let object = entry.id;
         if let Some(prototype) = entry.prototype {
             let tick = self.sending.tick;
             self.changes += 1;
@@ -106,15 +108,15 @@ impl Packer {
             });
         }
         self.pack_lifecycle(object, entry.lifecycle);
-        self.pack_states(object, entry, true);
+        self.pack_states(entry, Wanted::All);
     }
 
     /// What changed of an object that the reference has.
-    fn pack_changes(&mut self, object: ObjectId, entry: &Entry) {
+    fn pack_changes(&mut self, entry: &Entry) {
         if entry.lifecycle_changed > self.sending.reference {
-            self.pack_lifecycle(object, entry.lifecycle);
+            self.pack_lifecycle(entry.id, entry.lifecycle);
         }
-        self.pack_states(object, entry, false);
+        self.pack_states(entry, Wanted::Changed);
     }
 
     fn pack_lifecycle(&mut self, object: ObjectId, lifecycle: Lifecycle) {
@@ -127,56 +129,52 @@ impl Packer {
         });
     }
 
-    fn pack_states(&mut self, object: ObjectId, entry: &Entry, all: bool) {
-        let (tick, reference) = (self.sending.tick, self.sending.reference);
-        let states: BasicChanges = entry.basic_changes(reference, all).collect();
-        if !states.is_empty() {
-            self.count(states.len());
-            self.pack(&Message::ObjectStates {
-                tick,
-                object,
-                states,
-            });
+    fn pack_states(&mut self, entry: &Entry, wanted: Wanted) {
+        let reference = self.sending.reference;
+        let basic = entry.basic_bundle(reference, wanted);
+        if basic.states > 0 {
+            self.changes += basic.states;
+            self.pack_bundle(StateKind::Basic, entry.id, basic.bytes());
         }
-        let mut extra = core::mem::take(&mut self.states);
-        extra.clear();
-        extra.extend(entry.extra_changes(reference, all));
-        if !extra.is_empty() {
-            self.count(extra.len());
+        let mut states = core::mem::take(&mut self.states);
+        states.clear();
+        states.extend(entry.extra_changes(reference, wanted));
+        if !states.is_empty() {
+            self.changes += u32::try_from(states.len()).unwrap_or(u32::MAX);
             let mut scratch = core::mem::take(&mut self.scratch);
             scratch.clear();
-            bundle::encode(&mut Writer::new(&mut scratch, BUNDLE_MAX), &extra);
-            let bundle = &scratch;
-            self.pack(&Message::ObjectExtraStates {
-                tick,
-                object,
-                bundle,
-            });
+            bundle::encode(&mut Writer::new(&mut scratch, BUNDLE_MAX), &states);
+            self.pack_bundle(StateKind::Extra, entry.id, &scratch);
             self.scratch = scratch;
         }
-        self.states = extra;
+        self.states = states;
     }
 
-    fn count(&mut self, states: usize) {
-        self.changes += u32::try_from(states).unwrap_or(u32::MAX);
+    fn pack_bundle(&mut self, kind: StateKind, object: ObjectId, bundle: &[u8]) {
+        let tick = self.sending.tick;
+        self.pack_with(|w| message::encode_bundle(w, kind, tick, object, bundle));
     }
 
     /// Puts a message into this datagram, or if it is full, into the next.
     fn pack(&mut self, message: &Message<'_>) {
+        self.pack_with(|w| message.encode(w));
+    }
+
+    fn pack_with(&mut self, encode: impl Fn(&mut Writer<'_>) -> Result<(), Full>) {
         self.sending.messages += 1;
-        if self.try_pack(message) {
+        if encode(&mut self.writer()).is_ok() {
             return;
         }
         self.close();
-        let fits = self.try_pack(message);
-        debug_assert!(fits, "{message:?} is larger than a datagram");
+        let fits = encode(&mut self.writer()).is_ok();
+        debug_assert!(fits, "a message is larger than a datagram");
     }
 
-    fn try_pack(&mut self, message: &Message<'_>) -> bool {
+    /// What this datagram still takes.
+    fn writer(&mut self) -> Writer<'_> {
         let used = self.sending.bytes.len() - self.start;
         let room = usize::from(self.sending.limit).saturating_sub(used);
-        let mut w = Writer::new(&mut self.sending.bytes, room);
-        message.encode(&mut w).is_ok()
+        Writer::new(&mut self.sending.bytes, room)
     }
 
     fn close(&mut self) {

@@ -2,33 +2,42 @@
 //!
 //! No past snapshot is kept. Each state knows the tick of its last change and of its last jump, and a
 //! list has all objects by their last change: what differs from tick `t` is what changed after `t`,
-//! found without looking at anything else. Whatever the game does takes effect in the tick after the
-//! last committed one.
+//! found without looking at anything else. Of what is gone graves are left, as long as somebody may
+//! have seen it alive. Whatever the game does takes effect in the tick after the last committed one.
 
-use alloc::boxed::Box;
+mod basic;
+mod entry;
+mod order;
+
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
 use tickwire_state::Tick;
 
-use super::super::bundle::Change;
-use super::super::limits::{OBJECTS_MAX, SEND_TICKS, SNAPSHOTS_HELD};
+use super::super::limits::{GRAVES_MAX, OBJECTS_MAX};
 use super::super::message::Lifecycle;
-use super::super::schema::{BASIC, UNTOUCHED};
-use super::super::value::Value;
 use super::super::{ClassId, ObjectId, Registry};
 use super::{CreateError, State, StateError};
+use entry::Origin;
+use order::{ChangeOrder, Place};
+
+pub(super) use entry::{Entry, Wanted};
 
 #[derive(Debug)]
 pub(super) struct World {
     registry: Registry,
     /// The last committed tick.
     tick: Tick,
-    objects: BTreeMap<ObjectId, Entry>,
-    /// Every object by the tick of its last change.
-    by_change: BTreeSet<(Tick, ObjectId)>,
+    places: BTreeMap<ObjectId, Place>,
+    /// By place.
+    objects: Vec<Option<Entry>>,
+    /// Places that are empty again.
+    free: Vec<Place>,
+    by_change: ChangeOrder,
     /// Destroyed objects that somebody may still see, in the order of their end.
     graves: VecDeque<Grave>,
+    /// The end of the last object whose grave is gone: what was sent before cannot be referred to.
+    forgotten: Tick,
     /// Classes of the level's objects, the destroyed ones too: prototypes outlive their objects.
     level: BTreeMap<ObjectId, ClassId>,
     /// Destroyed objects of the level, for savegames.
@@ -36,33 +45,11 @@ pub(super) struct World {
     next_id: u32,
 }
 
-/// An object, with the past that deltas need.
-#[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) class: ClassId,
-    /// [`Tick::NONE`] if it is the level's.
-    pub(super) created: Tick,
-    pub(super) prototype: Option<ObjectId>,
-    pub(super) lifecycle: Lifecycle,
-    pub(super) lifecycle_changed: Tick,
-    /// The basic states, then the extra ones.
-    states: Box<[Slot]>,
-    /// The last change of anything above.
-    changed: Tick,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Slot {
-    value: Value,
-    changed: Tick,
-    jumped: Tick,
-}
-
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grave {
     pub(super) object: ObjectId,
-    pub(super) created: Tick,
-    pub(super) destroyed: Tick,
+    created: Tick,
+    destroyed: Tick,
 }
 
 impl World {
@@ -70,9 +57,12 @@ impl World {
         Self {
             registry,
             tick: Tick::NONE,
-            objects: BTreeMap::new(),
-            by_change: BTreeSet::new(),
+            places: BTreeMap::new(),
+            objects: Vec::new(),
+            free: Vec::new(),
+            by_change: ChangeOrder::new(),
             graves: VecDeque::new(),
+            forgotten: Tick::NONE,
             level: BTreeMap::new(),
             level_destroyed: BTreeSet::new(),
             next_id: 0,
@@ -87,13 +77,23 @@ impl World {
     /// Makes what happened since the last tick part of the next.
     pub(super) fn commit(&mut self) -> Tick {
         self.tick = self.tick.next();
-        let oldest_reference = self.tick.before(SEND_TICKS * SNAPSHOTS_HELD);
+        self.tick
+    }
+
+    /// Levels the graves that nobody asks for who refers to `oldest` or a later tick, and the oldest
+    /// ones if there are too many.
+    pub(super) fn forget_before(&mut self, oldest: Tick) {
         while let Some(grave) = self.graves.front()
-            && grave.destroyed <= oldest_reference
+            && (grave.destroyed <= oldest || self.graves.len() > GRAVES_MAX)
         {
+            self.forgotten = grave.destroyed;
             self.graves.pop_front();
         }
-        self.tick
+    }
+
+    /// The oldest tick that a difference can be told to.
+    pub(super) const fn remembered(&self) -> Tick {
+        self.forgotten
     }
 
     /// Goes on from another world's tick; nothing may have been committed yet.
@@ -113,11 +113,15 @@ impl World {
         if self.level.contains_key(&id) {
             return Err(CreateError::IdTaken { object: id });
         }
-        let mut entry = self.build_entry(class, None, Tick::NONE)?;
+        let mut entry = self.build_entry(Origin {
+            id,
+            class,
+            prototype: None,
+            created: Tick::NONE,
+        })?;
         entry.lifecycle = lifecycle;
         self.level.insert(id, class);
-        self.next_id = self.next_id.max(id.0.saturating_add(1));
-        self.insert(id, entry);
+        self.insert(entry);
         Ok(())
     }
 
@@ -136,98 +140,63 @@ impl World {
         id: ObjectId,
         prototype: ObjectId,
     ) -> Result<(), CreateError> {
-        if self.objects.contains_key(&id) || self.level.contains_key(&id) {
+        if self.places.contains_key(&id) || self.level.contains_key(&id) {
             return Err(CreateError::IdTaken { object: id });
         }
         // A client that joins later never hears of clones that are gone, so a clone of a clone is
         // told as one of the level's object at the root of both.
-        let known = self.objects.get(&prototype);
+        let known = self.get(prototype);
         let root = known.and_then(|entry| entry.prototype).unwrap_or(prototype);
         let class = *self.level.get(&root).ok_or(CreateError::UnknownPrototype)?;
-        let entry = self.build_entry(class, Some(root), self.tick.next())?;
-        self.next_id = self.next_id.max(id.0.saturating_add(1));
-        self.insert(id, entry);
+        let entry = self.build_entry(Origin {
+            id,
+            class,
+            prototype: Some(root),
+            created: self.tick.next(),
+        })?;
+        self.insert(entry);
         Ok(())
     }
 
-    fn build_entry(
-        &self,
-        class: ClassId,
-        prototype: Option<ObjectId>,
-        now: Tick,
-    ) -> Result<Entry, CreateError> {
-        if self.objects.len() >= OBJECTS_MAX {
+    fn build_entry(&self, origin: Origin) -> Result<Entry, CreateError> {
+        if self.places.len() >= OBJECTS_MAX {
             return Err(CreateError::TooMany);
         }
+        let class = origin.class;
         let schema = self.registry.schema(class);
         let schema = schema.ok_or(CreateError::UnknownClass { class })?;
-        let extra = schema.fields().iter().map(|field| field.kind.zero());
-        let slot = |value| Slot {
-            value,
-            changed: now,
-            jumped: Tick::NONE,
-        };
-        Ok(Entry {
-            class,
-            created: now,
-            prototype,
-            lifecycle: Lifecycle::Loaded,
-            lifecycle_changed: now,
-            states: UNTOUCHED.into_iter().chain(extra).map(slot).collect(),
-            changed: now,
-        })
+        Ok(Entry::new(origin, schema))
     }
 
-    fn insert(&mut self, id: ObjectId, entry: Entry) {
-        self.by_change.insert((entry.changed, id));
-        self.objects.insert(id, entry);
+    fn insert(&mut self, entry: Entry) {
+        let id = entry.id;
+        let place = self.free.pop().unwrap_or_else(|| {
+            let next = u32::try_from(self.objects.len()).unwrap_or(u32::MAX);
+            self.objects.push(None);
+            Place(next)
+        });
+        if let Some(slot) = self.objects.get_mut(place.index()) {
+            *slot = Some(entry);
+        }
+        self.next_id = self.next_id.max(id.0.saturating_add(1));
+        self.places.insert(id, place);
+        self.by_change.push(place);
     }
 
     /// Sets a state; `jump` if it is not to be seen on its way.
     pub(super) fn set(&mut self, id: ObjectId, state: State, jump: bool) -> Result<(), StateError> {
         let now = self.tick.next();
-        if self.write(id, state, now, jump)? {
-            self.touch(id, now);
+        let (place, entry) = self.find(id)?;
+        if entry.write(state, now, jump)? {
+            self.touch(place, now);
         }
         Ok(())
     }
 
     /// Sets a state of an object of the level, as it is when the level is loaded.
     pub(super) fn set_level_state(&mut self, id: ObjectId, state: State) -> Result<(), StateError> {
-        self.write(id, state, Tick::NONE, false).map(|_| ())
-    }
-
-    /// Returns whether the state is another now.
-    fn write(
-        &mut self,
-        id: ObjectId,
-        state: State,
-        now: Tick,
-        jump: bool,
-    ) -> Result<bool, StateError> {
-        let entry = self.objects.get_mut(&id);
-        let entry = entry.ok_or(StateError::UnknownObject { object: id })?;
-        let (index, value) = state.place();
-        let slot = entry.states.get_mut(index);
-        let slot = slot.ok_or(StateError::UnknownState { index })?;
-        if slot.value.kind() != value.kind() {
-            return Err(StateError::WrongKind {
-                expected: slot.value.kind(),
-            });
-        }
-        // Receivers refuse basic states that are no numbers.
-        if index < BASIC.len() && !value.is_finite() {
-            return Err(StateError::NotFinite);
-        }
-        if slot.value.is_same(value) {
-            return Ok(false);
-        }
-        slot.value = value;
-        slot.changed = now;
-        if jump {
-            slot.jumped = now;
-        }
-        Ok(true)
+        let (_, entry) = self.find(id)?;
+        entry.write(state, Tick::NONE, false).map(|_| ())
     }
 
     /// Sets an object's lifecycle. Destroying takes it out of the world for good.
@@ -237,23 +206,27 @@ impl World {
         lifecycle: Lifecycle,
     ) -> Result<(), StateError> {
         let now = self.tick.next();
-        let entry = self.objects.get_mut(&id);
-        let entry = entry.ok_or(StateError::UnknownObject { object: id })?;
+        let (place, entry) = self.find(id)?;
         if lifecycle == Lifecycle::Destroyed {
             self.bury(id, now);
         } else if entry.lifecycle != lifecycle {
             entry.lifecycle = lifecycle;
             entry.lifecycle_changed = now;
-            self.touch(id, now);
+            self.touch(place, now);
         }
         Ok(())
     }
 
     fn bury(&mut self, object: ObjectId, destroyed: Tick) {
-        let Some(entry) = self.objects.remove(&object) else {
+        let Some(place) = self.places.remove(&object) else {
             return;
         };
-        self.by_change.remove(&(entry.changed, object));
+        self.by_change.remove(place);
+        self.free.push(place);
+        let slot = self.objects.get_mut(place.index());
+        let Some(entry) = slot.and_then(Option::take) else {
+            return;
+        };
         if entry.prototype.is_none() {
             self.level_destroyed.insert(object);
         }
@@ -269,30 +242,42 @@ impl World {
     }
 
     /// Notes that an object changed.
-    fn touch(&mut self, id: ObjectId, now: Tick) {
-        if let Some(entry) = self.objects.get_mut(&id)
+    fn touch(&mut self, place: Place, now: Tick) {
+        if let Some(Some(entry)) = self.objects.get_mut(place.index())
             && entry.changed != now
         {
-            self.by_change.remove(&(entry.changed, id));
             entry.changed = now;
-            self.by_change.insert((now, id));
+            self.by_change.remove(place);
+            self.by_change.push(place);
         }
     }
 
+    fn find(&mut self, object: ObjectId) -> Result<(Place, &mut Entry), StateError> {
+        let place = self.places.get(&object).copied();
+        place
+            .and_then(|place| Some((place, self.objects.get_mut(place.index())?.as_mut()?)))
+            .ok_or(StateError::UnknownObject { object })
+    }
+
     pub(super) fn get(&self, id: ObjectId) -> Option<&Entry> {
-        self.objects.get(&id)
+        self.at(*self.places.get(&id)?)
     }
 
-    /// Everything that is there.
-    pub(super) fn objects(&self) -> impl Iterator<Item = (ObjectId, &Entry)> {
-        self.objects.iter().map(|(&id, entry)| (id, entry))
+    fn at(&self, place: Place) -> Option<&Entry> {
+        self.objects.get(place.index())?.as_ref()
     }
 
-    /// What changed after a tick and is there.
-    pub(super) fn changed_after(&self, tick: Tick) -> impl Iterator<Item = (ObjectId, &Entry)> {
+    /// Everything that is there, by number.
+    pub(super) fn objects(&self) -> impl Iterator<Item = &Entry> {
+        self.places.values().filter_map(|place| self.at(*place))
+    }
+
+    /// What changed after a tick and is there, the last changed first.
+    pub(super) fn changed_after(&self, tick: Tick) -> impl Iterator<Item = &Entry> {
         self.by_change
-            .range((tick.next(), ObjectId(0))..)
-            .filter_map(|(_, id)| Some((*id, self.objects.get(id)?)))
+            .newest_first()
+            .map_while(|place| self.at(place))
+            .take_while(move |entry| entry.changed > tick)
     }
 
     /// What was there at a tick and is gone.
@@ -317,41 +302,6 @@ impl World {
     pub(super) fn skip_ids(&mut self, next_id: u32) {
         self.next_id = self.next_id.max(next_id);
     }
-}
-
-impl Entry {
-    /// Whether the object is to be described anew to who knows only `reference`.
-    pub(super) fn is_new_since(&self, reference: Tick) -> bool {
-        self.created > reference
-    }
-
-    /// The basic states that changed after `reference`, or all; extra states alike.
-    pub(super) fn basic_changes(&self, reference: Tick, all: bool) -> impl Iterator<Item = Change> {
-        changes(self.states.get(..BASIC.len()), reference, all)
-    }
-
-    /// See [`basic_changes`](Self::basic_changes).
-    pub(super) fn extra_changes(&self, reference: Tick, all: bool) -> impl Iterator<Item = Change> {
-        changes(self.states.get(BASIC.len()..), reference, all)
-    }
-
-    /// All its values, basic and extra.
-    pub(super) fn values(&self) -> Vec<Value> {
-        self.states.iter().map(|slot| slot.value).collect()
-    }
-}
-
-fn changes(slots: Option<&[Slot]>, reference: Tick, all: bool) -> impl Iterator<Item = Change> {
-    slots
-        .unwrap_or_default()
-        .iter()
-        .enumerate()
-        .filter(move |(_, slot)| all || slot.changed > reference)
-        .map(move |(index, slot)| Change {
-            index,
-            value: slot.value,
-            jump: slot.jumped > reference,
-        })
 }
 
 #[cfg(test)]
@@ -385,10 +335,26 @@ mod tests {
             }
         }
         world.commit();
-        let visited: Vec<_> = world.changed_after(before).map(|(id, _)| id.0).collect();
-        assert_eq!(visited, [7, 70, 700, 7_000]);
-        assert_eq!(world.by_change.len(), 20_000);
+        let visited: Vec<_> = world
+            .changed_after(before)
+            .map(|entry| entry.id.0)
+            .collect();
+        assert_eq!(visited, [7_000, 700, 70, 7]);
+        assert_eq!(world.by_change.newest_first().count(), 20_000);
         assert_eq!(world.changed_after(world.tick()).count(), 0);
+    }
+
+    #[test]
+    fn a_place_is_used_again_and_a_number_is_not() {
+        let mut world = world(2);
+        for round in 0..100 {
+            let made = world.create(ObjectId(0)).unwrap();
+            assert_eq!(made, ObjectId(2 + round));
+            world.commit();
+            assert_eq!(world.changed_after(Tick::NONE).count(), 1);
+            world.set_lifecycle(made, Lifecycle::Destroyed).unwrap();
+        }
+        assert_eq!((world.objects.len(), world.objects().count()), (3, 2));
     }
 
     #[test]
@@ -398,12 +364,25 @@ mod tests {
         world
             .set_lifecycle(ObjectId(0), Lifecycle::Destroyed)
             .unwrap();
-        for _ in 0..SEND_TICKS * SNAPSHOTS_HELD {
-            world.commit();
-            assert_eq!(world.destroyed_after(alive).count(), 1);
-        }
-        world.commit();
-        assert_eq!(world.graves.len(), 0);
+        let gone = world.commit();
+        world.forget_before(alive);
+        assert_eq!(world.destroyed_after(alive).count(), 1);
+        assert!(world.remembered() <= alive);
+        world.forget_before(gone);
+        assert_eq!((world.graves.len(), world.remembered()), (0, gone));
         assert_eq!(world.level_destroyed().count(), 1);
+    }
+
+    #[test]
+    fn of_too_many_graves_the_oldest_are_forgotten() {
+        let mut world = world(1);
+        for _ in 0..=GRAVES_MAX {
+            let made = world.create(ObjectId(0)).unwrap();
+            world.commit();
+            world.set_lifecycle(made, Lifecycle::Destroyed).unwrap();
+            world.forget_before(Tick::NONE);
+        }
+        assert_eq!(world.graves.len(), GRAVES_MAX);
+        assert_eq!(world.remembered(), Tick(3), "the first was made in tick 2");
     }
 }

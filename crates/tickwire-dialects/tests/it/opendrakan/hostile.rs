@@ -60,10 +60,28 @@ fn a_million_changes_of_future_ticks_are_bounded() {
     }
     // The newest ones pushed out the others, and nothing was dropped for want of room.
     assert_eq!(script.client.counters().no_room, 0);
-    // What comes then is still put together.
-    let tick = 2_000_000;
-    script.send(&[running(tick, 1), confirm(tick, 1, 0)]);
-    assert_eq!(script.acknowledged(), [tick]);
+    // What comes then is still put together, and what comes now too: the far future keeps nothing out.
+    for tick in [9, 2_000_000] {
+        script.send(&[running(tick, 1), confirm(tick, 1, 0)]);
+        assert_eq!(script.acknowledged(), [tick]);
+    }
+}
+
+#[test]
+fn a_million_extra_states_of_unknown_objects_are_bounded() {
+    let mut script = ClientScript::loaded();
+    // Nobody knows how many states these have, so they wait, each once.
+    let flood = (0..1_000_000_u32).map(|number| Message::ObjectExtraStates {
+        tick: Tick(3 + u64::from(number % 20) * 3),
+        object: ObjectId(7 + number / 20),
+        bundle: &[0x01, 0x00, 0x05],
+    });
+    for datagram in in_datagrams(flood) {
+        script.send_bytes(&datagram);
+    }
+    assert_eq!(script.client.counters().no_room, 0);
+    script.send(&[running(600, 1), confirm(600, 1, 0)]);
+    assert_eq!(script.acknowledged(), [600]);
 }
 
 #[test]

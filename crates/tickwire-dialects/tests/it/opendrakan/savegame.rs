@@ -161,3 +161,24 @@ fn a_savegame_of_nothing_is_one() {
         Err(CreateError::UnknownPrototype)
     );
 }
+
+#[test]
+fn an_object_is_saved_once() {
+    let mut server = server();
+    let place = State::Translation(Vec3::ONE);
+    server.set(ObjectId(2), place).unwrap();
+    server.commit(Instant::ZERO);
+    let mut save = server.save();
+    save.objects.push(save.objects[0].clone());
+    let twice = Savegame::decode(&save.encode(), &registry()).unwrap_err();
+    assert!(
+        matches!(
+            twice,
+            SaveError::Invalid {
+                part: Part::Record(1),
+                ..
+            }
+        ),
+        "{twice}"
+    );
+}

@@ -6,6 +6,7 @@
 //! within a round trip and two snapshots.
 
 mod sabotage;
+mod slow;
 mod world;
 
 use std::time::Duration;

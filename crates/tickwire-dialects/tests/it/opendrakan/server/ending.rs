@@ -142,3 +142,16 @@ fn who_is_sent_away_still_hears_what_was_said() {
     assert!(script.streams[&on].ends_with(b"bye"));
     assert_eq!(script.ended, [on]);
 }
+
+#[test]
+fn who_is_gone_before_being_sent_away_is_told_nothing() {
+    let mut script = ServerScript::new(config(2));
+    let on = script.open(0, machine(2, 5_000));
+    script.streams.clear();
+    script.server.send_global(To::All, 1, b"bye").unwrap();
+    script.server.kick(CLIENT);
+    // The stream ends by itself before anybody drains.
+    script.close(on);
+    assert!(script.streams.is_empty() && script.ended.is_empty());
+    assert!(script.server.is_finished());
+}

@@ -302,6 +302,60 @@ fn the_budget_paces_a_large_snapshot_and_skips_what_is_over_it() {
 }
 
 #[test]
+fn what_took_long_to_send_can_still_be_acknowledged() {
+    let mut script = ServerScript::new(ServerConfig {
+        bytes_per_second: 4_000,
+        ..config(400)
+    });
+    script.attach(0, ANN);
+    let doomed = script.server.create(PROTOTYPE).unwrap();
+    // 39 kB take ten seconds, in which the ticks of 64 snapshots pass three times.
+    script.ticks(60 * 11);
+    let first = script.confirmed()[0].0;
+    assert_eq!((first.tick, first.reference), (Tick(3), Tick::NONE));
+    let end = script.server.set_lifecycle(doomed, Lifecycle::Destroyed);
+    end.unwrap();
+    script.datagrams.clear();
+    script.acknowledge(ANN, first.tick);
+    while script.confirmed().is_empty() {
+        script.ticks(1);
+    }
+    // What was being repeated gives way, and the destroyed are remembered for so long.
+    let (next, changes) = script.confirmed()[0];
+    assert_eq!((next.reference, next.changes, changes), (first.tick, 1, 1));
+    assert_eq!(said(&script, doomed), ["Destroyed"]);
+}
+
+#[test]
+fn a_large_delta_is_paced_and_not_repeated() {
+    let mut script = ServerScript::new(ServerConfig {
+        bytes_per_second: 20_000,
+        ..config(400)
+    });
+    script.attach(0, ANN);
+    script.ticks(60 * 3);
+    let first = script.confirmed()[0].0.tick;
+    script.acknowledge(ANN, first);
+    for id in 1..=400 {
+        script.server.set(ObjectId(id), at(1.0)).unwrap();
+    }
+    script.datagrams.clear();
+    script.ticks(60 * 2);
+    let confirmed = script.confirmed();
+    let (delta, changes) = confirmed[0];
+    assert_eq!((delta.reference, changes), (first, 400));
+    // 12 kB take more than half a second, in which nothing else is begun.
+    assert!(confirmed[1].0.tick.0 > delta.tick.0 + 30, "{confirmed:?}");
+    assert!(
+        confirmed
+            .windows(2)
+            .all(|pair| pair[0].0.tick < pair[1].0.tick)
+    );
+    let sent: usize = script.datagrams.iter().map(|(_, bytes)| bytes.len()).sum();
+    assert!((38_000..44_000).contains(&sent), "{sent}");
+}
+
+#[test]
 fn a_narrower_path_gets_narrower_datagrams() {
     let mut script = attached(50);
     let path = Path::Datagrams(ANN);
