@@ -12,17 +12,26 @@
 
 mod bit_reader;
 mod byte_reader;
+mod cppevy;
 mod driven;
 mod echo;
 mod lwar;
+mod opendrakan;
+mod pixmess;
 mod recording;
 mod script;
 mod trace;
 
 pub use bit_reader::bit_reader;
 pub use byte_reader::byte_reader;
+pub use cppevy::{cppevy_client_session, cppevy_payload, cppevy_server_session};
 pub use echo::{echo_datagrams, echo_streams};
 pub use lwar::{lwar_client_session, lwar_datagram, lwar_server_session};
+pub use opendrakan::{
+    opendrakan_bundle, opendrakan_client_session, opendrakan_messages, opendrakan_savegame,
+    opendrakan_server_session,
+};
+pub use pixmess::{pixmess_client_session, pixmess_server_session, pixmess_stream};
 pub use recording::recording;
 
 /// Something to fuzz.
@@ -45,6 +54,18 @@ pub const TARGETS: &[Target] = &[
         run: byte_reader,
     },
     Target {
+        name: "cppevy_client_session",
+        run: cppevy_client_session,
+    },
+    Target {
+        name: "cppevy_payload",
+        run: cppevy_payload,
+    },
+    Target {
+        name: "cppevy_server_session",
+        run: cppevy_server_session,
+    },
+    Target {
         name: "echo_datagrams",
         run: echo_datagrams,
     },
@@ -63,6 +84,38 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "lwar_server_session",
         run: lwar_server_session,
+    },
+    Target {
+        name: "opendrakan_bundle",
+        run: opendrakan_bundle,
+    },
+    Target {
+        name: "opendrakan_client_session",
+        run: opendrakan_client_session,
+    },
+    Target {
+        name: "opendrakan_messages",
+        run: opendrakan_messages,
+    },
+    Target {
+        name: "opendrakan_savegame",
+        run: opendrakan_savegame,
+    },
+    Target {
+        name: "opendrakan_server_session",
+        run: opendrakan_server_session,
+    },
+    Target {
+        name: "pixmess_client_session",
+        run: pixmess_client_session,
+    },
+    Target {
+        name: "pixmess_server_session",
+        run: pixmess_server_session,
+    },
+    Target {
+        name: "pixmess_stream",
+        run: pixmess_stream,
     },
     Target {
         name: "recording",

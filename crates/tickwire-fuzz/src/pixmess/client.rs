@@ -1,0 +1,188 @@
+//! The client against a server that may say anything, and a player who does anything.
+
+use tickwire_dialects::pixmess::limits::{EVENTS_WAITING, PIECE_MAX, WRITE_MAX};
+use tickwire_dialects::pixmess::message::{FromClient, FromServer, Version};
+use tickwire_dialects::pixmess::{
+    BlockId, ChunkId, Client, ClientConfig, Direction, Phase, Reader, SetId, Sublayer,
+};
+use tickwire_session::{Instant, Session, StreamId, Transmit};
+
+use super::remote::{Remote, block, cell, chunk, entity, from_server, layer, look, set, sublayer};
+use crate::driven::{Bounds, Driven, Seen, peer};
+use crate::script::Script;
+
+/// Plays a script of a server, time and a player.
+///
+/// # Panics
+/// If the client breaks the contract of a session, sends what cannot be read, or says anything after
+/// its end.
+pub fn pixmess_client_session(bytes: &[u8]) {
+    let mut script = Script::new(bytes);
+    let now = Instant::from_micros(u64::from(script.u8()) << 32);
+    let config = ClientConfig {
+        server: peer(1),
+        name: script.text(usize::MAX),
+        look: look(&mut script),
+        version: match script.u8() & 1 {
+            0 => Version::One,
+            _ => Version::Two,
+        },
+    };
+    let mut run = Run {
+        driven: Driven::new(Client::new(now, config), now, BOUNDS),
+        remote: Remote::default(),
+    };
+    run.drain();
+    while let Some(choice) = script.choice() {
+        run.step(choice, &mut script);
+        // Drivers hand in several things before they drain, so not after every step.
+        if choice & 0x80 == 0 {
+            run.drain();
+        }
+        check(&run.driven.session);
+    }
+    run.drain();
+}
+
+const BOUNDS: Bounds = Bounds {
+    transmits: 4_096,
+    events: EVENTS_WAITING,
+    datagram: 0,
+};
+
+/// The only stream of a client.
+const ON: StreamId = StreamId::Dialled(0);
+
+struct Run {
+    driven: Driven<Client>,
+    remote: Remote,
+}
+
+impl Run {
+    fn step(&mut self, choice: u8, script: &mut Script<'_>) {
+        match choice & 0x7f {
+            0..=47 => {
+                let bytes = self.remote.encode(&from_server(script), script);
+                self.hear(&bytes, script);
+            }
+            48..=55 => self.send_layer(script),
+            56..=71 => self.driven.wait(script),
+            // Opens the stream at first, then gives room, raw bytes and at times an end.
+            72..=87 => drop(self.driven.path(script)),
+            other => play(&mut self.driven, other, script),
+        }
+    }
+
+    /// Hands in bytes in two pieces, if the stream is open.
+    fn hear(&mut self, bytes: &[u8], script: &mut Script<'_>) {
+        if !matches!(
+            self.driven.session.phase(),
+            Phase::LoggingIn | Phase::Playing
+        ) {
+            return;
+        }
+        let now = self.driven.now();
+        let cut = usize::from(script.u8()) % (bytes.len() + 1);
+        for piece in [&bytes[..cut], &bytes[cut..]] {
+            self.driven.session.handle_stream(now, ON, piece);
+        }
+    }
+
+    /// A chunk that was perhaps asked for, whole and as it should be.
+    fn send_layer(&mut self, script: &mut Script<'_>) {
+        let mut messages = vec![FromServer::LayerStart(chunk(script))];
+        let pieces = layer().as_bytes().chunks(PIECE_MAX.into());
+        messages.extend(pieces.map(|data| FromServer::LayerData { data }));
+        messages.push(FromServer::LayerEnd);
+        let mut bytes = Vec::new();
+        for message in &messages {
+            bytes.extend(self.remote.encode(message, script));
+        }
+        self.hear(&bytes, script);
+    }
+
+    fn drain(&mut self) {
+        let Self { driven, remote, .. } = self;
+        let was_over = is_over(&driven.session);
+        driven.drain(|seen| match seen {
+            Seen::Transmit(Transmit::Stream { on }, bytes) => {
+                assert_eq!(on, ON);
+                assert!(!was_over, "it sends after its end");
+                assert!(bytes.len() <= WRITE_MAX, "{} bytes at once", bytes.len());
+                remote.hear(bytes, |bytes, masks| {
+                    let mut r = Reader::new(bytes);
+                    FromClient::decode(&mut r, masks).map(|_| r.position())
+                });
+            }
+            Seen::Transmit(Transmit::Dial { on, to }, _) => assert_eq!((on, to), (ON, peer(1))),
+            Seen::Transmit(Transmit::Finish { on }, _) => assert_eq!(on, ON),
+            Seen::Transmit(other, _) => panic!("{other:?}"),
+            Seen::Event(_) => {}
+        });
+    }
+}
+
+/// The player does something. What cannot be done is not done; the reason is for people.
+fn play(driven: &mut Driven<Client>, choice: u8, script: &mut Script<'_>) {
+    let now = driven.now();
+    let client = &mut driven.session;
+    let done = match choice {
+        88..=95 => client.walk(now, Direction::ALL[usize::from(script.u8() % 8)]),
+        96..=100 => {
+            let id = BlockId {
+                set: set(script),
+                cell: cell(script),
+                sublayer: sublayer(script),
+            };
+            client.edit(id, block(script))
+        }
+        101..=108 => client.request(chunk_id(script)),
+        109..=111 => client.release(chunk_id(script)),
+        112 | 113 => client.ignore(entity(script)),
+        114..=117 => client.chat(&script.text(usize::MAX)),
+        118 if script.u8() == 0 => {
+            client.quit(now, &script.text(usize::MAX));
+            Ok(())
+        }
+        _ => {
+            look_at(client);
+            Ok(())
+        }
+    };
+    assert!(done.is_err() || !is_over(client) || choice >= 118);
+}
+
+/// Whatever the server said, everything can be looked at.
+fn look_at(client: &Client) {
+    for (id, tiles) in client.chunks() {
+        assert_eq!(client.chunk(id), Some(tiles));
+    }
+    if let Some(cell) = client.position() {
+        let id = BlockId {
+            set: SetId::ROOT,
+            cell,
+            sublayer: Sublayer::Solid,
+        };
+        let is_held = client.chunk(id.chunk()).is_some();
+        assert_eq!(client.block(id).is_some(), is_held);
+    }
+}
+
+fn chunk_id(script: &mut Script<'_>) -> ChunkId {
+    ChunkId {
+        set: set(script),
+        at: chunk(script),
+    }
+}
+
+fn check(client: &Client) {
+    assert_eq!(client.poll_timeout().is_none(), is_over(client));
+    let mut peers = 0;
+    client.visit_peers(&mut |_| peers += 1);
+    assert_eq!(peers, 1);
+    client.visit_counters(&mut |_, _| ());
+}
+
+const fn is_over(client: &Client) -> bool {
+    matches!(client.phase(), Phase::Ended(_))
+}
