@@ -7,11 +7,13 @@
 //!
 //! A step runs its phases in one fixed order (see [`Arena::step`]), each over the entities in the
 //! order of their ids. The parts: `life` brings ships in and buries them, `sky` and `motion` move,
-//! `weapon` fires, `collision` decides who was hit, with `sweep` to find who is near.
+//! `weapon` fires, `collision` decides who was hit, with `sweep` to find who is near, and `memory` takes
+//! up an earlier run.
 
 mod collision;
 mod event;
 mod life;
+mod memory;
 mod motion;
 mod pilot;
 mod sky;
@@ -25,10 +27,12 @@ use crate::slots::Slots;
 use crate::view::{Score, Seen};
 use crate::{Entity, EntityId, Intent, Loadout, Random, View, limits, rules};
 use event::EventLog;
+use memory::Berths;
 use sky::Celestial;
 use sweep::Sweep;
 
 pub use event::Event;
+pub use memory::Berth;
 pub use pilot::{Pilot, PilotId};
 
 /// A moment of the game: how many steps it has taken.
@@ -69,6 +73,8 @@ pub struct Arena {
     sky: Vec<Celestial>,
     sweep: Sweep,
     events: EventLog,
+    /// Ships of an earlier run that wait for their pilots.
+    berths: Berths,
 }
 
 impl Arena {
@@ -84,6 +90,7 @@ impl Arena {
             sky: Vec::new(),
             sweep: Sweep::default(),
             events: EventLog::default(),
+            berths: Berths::default(),
         };
         arena.make_sky();
         arena
@@ -149,7 +156,6 @@ impl Arena {
         self.tick = self.tick.after(1);
         self.bring_ships_in();
         self.move_planets();
-        self.steer_ships();
         self.steer_rockets();
         self.move_all();
         self.fire_weapons();

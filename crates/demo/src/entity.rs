@@ -3,6 +3,8 @@
 use core::fmt;
 
 use crate::arena::{PilotId, Tick};
+use crate::flight::Flight;
+use crate::orbit::Orbit;
 use crate::slots::Slot;
 use crate::view::SeenId;
 use crate::{Heading, Kind, Vec2, rules};
@@ -91,6 +93,11 @@ impl Entity {
         }
     }
 
+    /// What its next step follows from, if it is a ship.
+    pub(crate) fn flight(&self) -> Flight {
+        Flight::new(self.position, self.velocity, self.heading)
+    }
+
     /// Whether it was fired: what [`limits::SHOTS`](crate::limits::SHOTS) counts.
     pub(crate) const fn is_shot(&self) -> bool {
         matches!(
@@ -144,15 +151,4 @@ pub(crate) struct Mount {
     pub(crate) charge: u32,
     /// The beam of a phaser that is firing.
     pub(crate) ray: Option<EntityId>,
-}
-
-/// The way of a planet: a circle around the sun, on rails, so that it is the same for ever.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Orbit {
-    pub(crate) radius: f64,
-    /// Steps of a whole round.
-    pub(crate) period_steps: u32,
-    /// Angle at the first step, in radians.
-    pub(crate) phase: f64,
-    pub(crate) planet_radius: f64,
 }

@@ -9,13 +9,17 @@
 //! written once, over this module.
 
 mod cppevy;
+mod load;
 mod lwar;
 mod notice;
 mod opendrakan;
 mod pixmess;
+mod reone;
 
 use core::fmt;
 use core::time::Duration;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tickwire_session::{Addr, Instant, Session};
 use tickwire_wire::{DecodeError, Trace};
@@ -23,6 +27,7 @@ use tickwire_wire::{DecodeError, Trace};
 use crate::tiles::{Block, BlockId, Cell, Direction, Look, Sublayer, Tile};
 use crate::{Intent, Loadout, View, Worlds};
 
+pub use load::LoadError;
 pub use notice::Notice;
 
 /// Every protocol that the games speak.
@@ -31,7 +36,13 @@ pub const PROTOCOLS: &[Protocol] = &[
     cppevy::PROTOCOL,
     pixmess::PROTOCOL,
     opendrakan::PROTOCOL,
+    reone::PROTOCOL,
 ];
+
+/// What a savegame holds, a line each. An error says which part of it is at fault.
+pub fn describe_save(save: &[u8]) -> Result<Vec<String>, LoadError> {
+    opendrakan::save::describe(save)
+}
 
 /// A protocol, and how to get its halves.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +55,8 @@ pub struct Protocol {
     pub port: u16,
     /// What its server listens for.
     pub paths: Paths,
-    /// Makes a server's half. The secret keeps its tokens from being guessed.
-    pub serve: fn(now: Instant, secret: [u8; 32]) -> Box<dyn ServerGateway>,
+    /// Makes a server's half.
+    pub serve: fn(opening: &Opening<'_>) -> Box<dyn ServerGateway>,
     /// Makes a client's half; its kind says which game is played.
     pub connect: Connect,
     /// Shows every field of a datagram, or of one direction of a stream, as far as it can be read.
@@ -57,6 +68,32 @@ impl Protocol {
     pub fn named(name: &str) -> Option<&'static Self> {
         PROTOCOLS.iter().find(|protocol| protocol.name == name)
     }
+}
+
+/// What a server's half is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening<'a> {
+    /// The moment.
+    pub now: Instant,
+    /// Keeps its tokens from being guessed.
+    pub secret: [u8; 32],
+    /// What it leads to.
+    pub worlds: &'a Worlds,
+    /// What whoever serves has chosen.
+    pub settings: &'a Settings,
+}
+
+/// What whoever serves may choose. A protocol passes over what it has no use for.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Whether reone's snapshots are Huffman-coded.
+    pub huffman: bool,
+    /// How long a round lasts, before reone's clients load the next; for ever, unless told.
+    pub round: Option<Duration>,
+    /// Ships for reone's clients, of whom the others look on; as many as the arena holds, unless told.
+    pub ships: Option<usize>,
+    /// What reone's clients load besides what they need, by name.
+    pub resources: BTreeMap<String, Arc<[u8]>>,
 }
 
 /// How to get a client's half that connects as `name`.
@@ -101,6 +138,16 @@ pub trait ServerGateway {
     /// After a step: what the world is like now reaches the session.
     fn publish(&mut self, now: Instant, worlds: &Worlds);
 
+    /// The world as a savegame, if the protocol has any.
+    fn save(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Takes up a savegame, before the first step. An error says which part of it is at fault.
+    fn load(&mut self, _save: &[u8], _worlds: &mut Worlds) -> Result<(), LoadError> {
+        Err(LoadError::NoSavegames)
+    }
+
     /// Tells every client that the server ends.
     fn shut_down(&mut self, now: Instant);
 
@@ -121,6 +168,11 @@ pub trait ClientGateway {
 
     /// How far it has come.
     fn status(&self) -> Status;
+
+    /// How the protocol does, in a few words for the player; nothing, unless it has something to say.
+    fn remark(&self) -> Option<String> {
+        None
+    }
 
     /// How long ago the newest state of the world arrived.
     fn update_age(&self, now: Instant) -> Option<Duration>;
@@ -182,6 +234,13 @@ pub struct Resident<'a> {
 pub enum Status {
     /// On its way in.
     Connecting,
+    /// On its way in, and loading what the server has.
+    Loading {
+        /// Bytes that are here.
+        have: u64,
+        /// Bytes of all.
+        of: u64,
+    },
     /// In the world.
     Playing,
     /// Over.

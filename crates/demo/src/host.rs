@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tickwire_session::{Instant, Session};
 
-use crate::gateway::{Notice, ServerGateway};
+use crate::gateway::{LoadError, Notice, Opening, Protocol, ServerGateway, Settings};
 use crate::tiles::{Storage, StoreError, TileWorld};
 use crate::{Arena, Bot, Event, PilotId, Worlds};
 
@@ -76,6 +76,23 @@ impl Host {
         self.gateways.push(gateway);
     }
 
+    /// Opens the worlds to one more protocol. The secret keeps its tokens from being guessed.
+    pub fn serve(
+        &mut self,
+        protocol: &Protocol,
+        now: Instant,
+        secret: [u8; 32],
+        settings: &Settings,
+    ) {
+        let gateway = (protocol.serve)(&Opening {
+            now,
+            secret,
+            worlds: &self.worlds,
+            settings,
+        });
+        self.open(gateway);
+    }
+
     /// The arena.
     pub const fn arena(&self) -> &Arena {
         &self.worlds.arena
@@ -118,6 +135,20 @@ impl Host {
         );
         for gateway in &mut self.gateways {
             gateway.publish(now, &self.worlds);
+        }
+    }
+
+    /// The arena as a savegame, if a protocol that has any is open.
+    pub fn save(&self) -> Option<Vec<u8>> {
+        self.gateways.iter().find_map(|gateway| gateway.save())
+    }
+
+    /// Takes up a savegame, before the first step.
+    pub fn load(&mut self, save: &[u8]) -> Result<(), LoadError> {
+        let keeper = |gateway: &&mut Box<dyn ServerGateway>| gateway.save().is_some();
+        match self.gateways.iter_mut().find(keeper) {
+            Some(gateway) => gateway.load(save, &mut self.worlds),
+            None => Err(LoadError::NoSavegames),
         }
     }
 

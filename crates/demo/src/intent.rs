@@ -27,3 +27,22 @@ pub struct Intent {
     /// The point in the world that the weapons point at.
     pub aim: Vec2,
 }
+
+impl Intent {
+    /// What can be held, in the order in which protocols number it.
+    pub(crate) const fn buttons(&mut self) -> [&mut bool; 10] {
+        let [fire0, fire1, fire2, fire3] = &mut self.fire;
+        [
+            &mut self.forward,
+            &mut self.backward,
+            &mut self.turn_left,
+            &mut self.turn_right,
+            &mut self.strafe_left,
+            &mut self.strafe_right,
+            fire0,
+            fire1,
+            fire2,
+            fire3,
+        ]
+    }
+}

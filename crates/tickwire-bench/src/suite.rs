@@ -5,14 +5,17 @@ mod bots;
 #[allow(unsafe_code, reason = "processor time has no safe interface")]
 mod clock;
 mod echo;
+mod masks;
 mod objects;
 mod records;
 mod report;
 mod rounds;
 mod simulation;
+mod snapshots;
 mod swarm;
 mod table;
 mod traffic;
+mod walkers;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
@@ -49,6 +52,11 @@ const BENCHMARKS: &[Benchmark] = &[
         run: objects::run,
     },
     Benchmark {
+        name: "snapshots",
+        about: "OpenDrakan's deltas against copying the world",
+        run: snapshots::run,
+    },
+    Benchmark {
         name: "bots",
         about: "a bot in the server's process against one over loopback",
         run: bots::run,
@@ -72,6 +80,16 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "traffic",
         about: "what an lwar client costs a network",
         run: traffic::run,
+    },
+    Benchmark {
+        name: "masks",
+        about: "what pixmess's masks spare",
+        run: masks::run,
+    },
+    Benchmark {
+        name: "walkers",
+        about: "a thousand pixmess walkers over loopback",
+        run: walkers::run,
     },
 ];
 

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use anyhow::Context;
 use serde_json::json;
-use tickwire_demo::gateway::{ClientGateway, Connect, Ending, Notice, Protocol, Status};
+use tickwire_demo::gateway::{ClientGateway, Connect, Ending, Notice, Protocol, Settings, Status};
 use tickwire_demo::{Host, STEP};
 use tickwire_net::{Carries, Driver};
 use tickwire_session::{Addr, Instant, Session, Traffic};
 
 use crate::address;
-use crate::figures::{millis, percentile};
+use crate::figures::{loading_bar, millis, percentile};
 use crate::stop::Stop;
 use pilot::Pilot;
 use walker::Walker;
@@ -138,7 +138,7 @@ impl Load {
         let server = driver.bind("127.0.0.1:0".parse()?, Carries::Both)?;
         let secret = tickwire_net::secret().context("the system has no randomness")?;
         let mut host = Host::new(args.seed, 0);
-        host.open((args.protocol.serve)(driver.now(), secret));
+        host.serve(args.protocol, driver.now(), secret, &Settings::default());
         let players = (0..args.count).map(|number| {
             let (_, server) = driver.link(server);
             Player::new(args, number, driver.now(), server)
@@ -170,10 +170,14 @@ impl Load {
                     let there = self
                         .players
                         .iter()
-                        .filter(|player| player.connected && player.is_there())
+                        .filter(|player| player.status() == Status::Playing)
                         .count();
                     let seconds = now.as_millis() / 1_000;
-                    eprintln!("{seconds:>4} s  {there} of {} bots play", args.count);
+                    let loading = self.loading().unwrap_or_default();
+                    eprintln!(
+                        "{seconds:>4} s  {there} of {} bots play{loading}",
+                        args.count
+                    );
                 }
             }
             next_step = (next_step + STEP).max(now);
@@ -206,6 +210,19 @@ impl Load {
                 .context("waiting for sockets failed")?;
         }
         Ok(())
+    }
+
+    /// How far those are that load, together.
+    fn loading(&self) -> Option<String> {
+        let (mut all, mut count) = ((0, 0), 0);
+        for player in &self.players {
+            if let Status::Loading { have, of } = player.status() {
+                all = (all.0 + have, all.1 + of);
+                count += 1;
+            }
+        }
+        let bar = loading_bar(all.0, all.1);
+        (count > 0).then(|| format!(", {count} load {bar}"))
     }
 
     fn anybody_there(&self) -> bool {
@@ -287,7 +304,7 @@ impl Report {
                 Status::Ended(Ending::Unreachable | Ending::TimedOut) => self.timed_out += 1,
                 Status::Ended(_) => self.removed += 1,
                 // The time was up before anybody answered.
-                Status::Connecting => self.timed_out += 1,
+                Status::Connecting | Status::Loading { .. } => self.timed_out += 1,
                 Status::Playing => {}
             }
             let traffic = &mut self.traffic;
@@ -300,9 +317,10 @@ impl Report {
                 traffic.messages_out += peer.traffic.messages_out;
             });
         }
+        // One that is only on its way back at the end is lost.
         players
             .iter()
-            .all(|player| player.connected && player.is_there())
+            .all(|player| player.status() == Status::Playing)
     }
 
     fn text(&mut self, args: &Args) -> String {

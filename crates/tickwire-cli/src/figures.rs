@@ -38,9 +38,41 @@ pub(crate) fn bars(samples: impl Iterator<Item = f64>, full: f64) -> String {
     samples.map(bar).collect()
 }
 
+/// How much of a load is here, as a bar and in words.
+pub(crate) fn loading_bar(have: u64, of: u64) -> String {
+    const WIDTH: u64 = 20;
+    // An empty load is done.
+    let full = (have.min(of) * WIDTH).checked_div(of).unwrap_or(WIDTH);
+    let bar: String = (0..WIDTH)
+        .map(|at| if at < full { '█' } else { '░' })
+        .collect();
+    format!("{bar} {} of {}", size(have), size(of))
+}
+
+/// Bytes, in a unit that people read.
+#[expect(clippy::cast_precision_loss, reason = "a size for people")]
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} B"),
+        1_024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1_024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_loading_bar_grows_with_what_is_here() {
+        let (none, half) = (loading_bar(0, 2_048), loading_bar(1_024, 2_048));
+        assert!(
+            none.starts_with('░') && none.ends_with(" 0 B of 2.0 KiB"),
+            "{none}"
+        );
+        assert_eq!(half.chars().filter(|c| *c == '█').count(), 10, "{half}");
+        assert!(!loading_bar(0, 0).contains('░'));
+    }
 
     #[test]
     fn bars_stay_within_their_row() {

@@ -9,8 +9,10 @@ mod dashboard;
 mod figures;
 mod inspect;
 mod log;
+mod misuse;
 mod palette;
 mod play;
+mod save;
 mod screen;
 mod serve;
 #[cfg(test)]
@@ -21,6 +23,8 @@ mod wait;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use misuse::Misuse;
 
 /// Authoritative multiplayer for real-time games: serve, play, load and look at game protocols.
 ///
@@ -45,6 +49,7 @@ enum Command {
     Play(play::Args),
     Bots(bots::Args),
     Inspect(inspect::Args),
+    Save(save::Args),
 }
 
 fn main() -> ExitCode {
@@ -54,12 +59,17 @@ fn main() -> ExitCode {
         Some(Command::Play(args)) => play::run(&args),
         Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
+        Some(Command::Save(args)) => save::run(&args),
     };
     match result {
         Ok(code) => code,
         Err(error) => {
             eprintln!("tickwire: {error:#}");
-            ExitCode::FAILURE
+            if error.is::<Misuse>() {
+                ExitCode::from(2)
+            } else {
+                ExitCode::FAILURE
+            }
         }
     }
 }

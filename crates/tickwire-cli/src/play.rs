@@ -22,7 +22,7 @@ use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModif
 use ratatui::layout::Rect;
 use tickwire_demo::gateway::{ArenaClient, ClientGateway, Connect, Ending, Protocol, Status};
 use tickwire_demo::limits::WEAPON_SLOTS;
-use tickwire_demo::{Loadout, STEP, Score, Vec2, View};
+use tickwire_demo::{Loadout, STEP, Score, Vec2, View, printable};
 use tickwire_net::Driver;
 use tickwire_session::{Addr, Instant};
 
@@ -87,6 +87,7 @@ struct Picture {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Stage {
     Connecting,
+    Loading { have: u64, of: u64 },
     Playing,
 }
 
@@ -112,7 +113,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut seat = Seat {
         stop: Stop::listen()?,
         title: format!("{} {server}", args.protocol.name),
-        name: args.name.chars().filter(|c| !c.is_control()).collect(),
+        name: printable(&args.name),
         driver,
         server,
     };
@@ -231,6 +232,7 @@ impl Game {
             match self.gateway.status() {
                 Status::Ended(ending) => return Ok(Some(ending)),
                 Status::Connecting => self.picture.stage = Stage::Connecting,
+                Status::Loading { have, of } => self.picture.stage = Stage::Loading { have, of },
                 Status::Playing => {
                     self.picture.stage = Stage::Playing;
                     self.steer(now);
@@ -255,6 +257,7 @@ impl Game {
         }
         let age = self.gateway.update_age(now);
         self.picture.net.update(now, self.gateway.figures(), age);
+        self.picture.net.set_remark(self.gateway.remark());
     }
 
     fn notice(&mut self, time: Duration, text: String) {

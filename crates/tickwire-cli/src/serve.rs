@@ -9,13 +9,15 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant as WallClock};
 
 use anyhow::Context;
-use tickwire_demo::gateway::{Connect, PROTOCOLS, Paths, Protocol};
+use tickwire_demo::gateway::{Connect, Notice, PROTOCOLS, Paths, Protocol, Settings};
 use tickwire_demo::tiles::TileWorld;
 use tickwire_demo::{Host, STEP};
 use tickwire_net::{Carries, Driver};
 use tickwire_session::Instant;
 
 use crate::dashboard::Dashboard;
+use crate::misuse::Misuse;
+use crate::save::{self, SaveFile};
 use crate::stop::Stop;
 use crate::{address, screen};
 use lines::Lines;
@@ -51,6 +53,22 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     world: Option<PathBuf>,
 
+    /// Where the arena is saved, every minute and at the end; needs OpenDrakan, which has savegames.
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+
+    /// Go on from a savegame: planets and ships are where they were, scores begin anew.
+    #[arg(long, value_name = "FILE")]
+    load: Option<PathBuf>,
+
+    /// Compress snapshots with Huffman coding, where the protocol has it: reone.
+    #[arg(long)]
+    huffman: bool,
+
+    /// Begin a new round so often, where the protocol has modules: everybody on reone loads the next.
+    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u16).range(1..))]
+    round: Option<u16>,
+
     /// End by itself after this time.
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
@@ -83,10 +101,23 @@ impl Args {
             bots: 6,
             seed: 1,
             world: None,
+            save: None,
+            load: None,
+            huffman: false,
+            round: None,
             seconds: None,
             json: false,
             dashboard: screen::is_terminal(),
             plain: false,
+        }
+    }
+
+    fn settings(&self) -> Settings {
+        let minutes = |minutes: u16| Duration::from_secs(60 * u64::from(minutes));
+        Settings {
+            huffman: self.huffman,
+            round: self.round.map(minutes),
+            ..Settings::default()
         }
     }
 
@@ -107,10 +138,10 @@ impl Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let protocols = args.protocols();
     if args.listen.is_some() && protocols.len() != 1 {
-        anyhow::bail!(
+        anyhow::bail!(Misuse(format!(
             "--listen goes with one protocol: name it, as in `tickwire serve {} --listen …`",
             PROTOCOLS[0].name
-        );
+        )));
     }
     if args.dashboard && !screen::is_terminal() {
         anyhow::bail!("--dashboard needs a terminal to draw on; leave it out for lines");
@@ -121,6 +152,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(tiles) = open_world(args, &protocols)? {
         host.set_tiles(tiles);
     }
+    let settings = args.settings();
     let mut open = Vec::new();
     for protocol in &protocols {
         let wanted = args.listen.as_deref().unwrap_or("127.0.0.1");
@@ -129,10 +161,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             .bind(addr, carries(protocol.paths))
             .with_context(|| format!("cannot serve {}", protocol.name))?;
         let secret = tickwire_net::secret().context("the system has no randomness")?;
-        host.open((protocol.serve)(driver.now(), secret));
+        host.serve(protocol, driver.now(), secret, &settings);
         let addr = driver.local_addr(node).unwrap_or(addr);
         open.push((protocol.name, addr.to_string()));
     }
+    let saves = open_saves(args, &mut host, driver.now())?;
     let until = args
         .seconds
         .map(|seconds| driver.now() + Duration::from_secs(seconds));
@@ -141,14 +174,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     } else {
         Face::Lines(Lines::open(args.json, &open))
     };
-    let mut meter = Meter::new(protocols);
-    let served = serve(&mut driver, &mut host, &mut meter, &mut face, &stop, until);
+    let mut game = Game {
+        host,
+        meter: Meter::new(protocols),
+        saves,
+    };
+    let served = serve(&mut driver, &mut game, &mut face, &stop, until);
     // First, so that what comes next can be read, and a second Ctrl-C ends it at once.
     let closed = face.close();
+    let Game {
+        mut host, saves, ..
+    } = game;
+    // Before everybody is sent away, and their ships with them.
+    let saved = saves.map_or(Ok(()), |saves| saves.close(host.save()));
     let told = farewell(&mut driver, &mut host);
     // Whatever else went wrong, what was built is stored.
     let stored = host.close_tiles().context("not everything built is stored");
-    served.and(closed).and(told).and(stored)?;
+    served.and(closed).and(saved).and(told).and(stored)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -164,13 +206,38 @@ fn open_world(args: &Args, protocols: &[&Protocol]) -> anyhow::Result<Option<Til
         .any(|protocol| is_tiles(&protocol))
     {
         let tiles = PROTOCOLS.iter().find(is_tiles);
-        anyhow::bail!(
+        anyhow::bail!(Misuse(format!(
             "--world keeps the tile world, which none of these protocols has: add {}, or leave \
              --world out",
             tiles.map_or("one that has", |protocol| protocol.name)
-        );
+        )));
     }
     Ok(Some(TileWorld::open(folder, args.seed)?))
+}
+
+/// Loads the savegame that is named, and finds where to keep the next.
+fn open_saves(args: &Args, host: &mut Host, now: Instant) -> anyhow::Result<Option<SaveFile>> {
+    if host.save().is_none() && (args.save.is_some() || args.load.is_some()) {
+        anyhow::bail!(Misuse(
+            "--save and --load are about savegames, which none of these protocols has: add \
+             opendrakan, or leave them out"
+                .into()
+        ));
+    }
+    if let Some(file) = &args.load {
+        let save = save::read(file)?;
+        host.load(&save)
+            .with_context(|| format!("cannot load {}", file.display()))?;
+    }
+    let saves = args.save.as_deref();
+    saves.map(|file| SaveFile::open(file, now)).transpose()
+}
+
+/// What runs, and what is written down of it.
+struct Game {
+    host: Host,
+    meter: Meter,
+    saves: Option<SaveFile>,
 }
 
 /// Where people see what goes on.
@@ -191,12 +258,12 @@ impl Face {
 /// Runs the arena until it shall end.
 fn serve(
     driver: &mut Driver,
-    host: &mut Host,
-    meter: &mut Meter,
+    game: &mut Game,
     face: &mut Face,
     stop: &Stop,
     until: Option<Instant>,
 ) -> anyhow::Result<()> {
+    let Game { host, meter, saves } = game;
     let mut next_step = driver.now();
     let mut notices = Vec::new();
     while !stop.is_asked() && until.is_none_or(|until| driver.now() < until) {
@@ -207,6 +274,12 @@ fn serve(
         let began = WallClock::now();
         host.step(now, &mut notices);
         meter.add_step(began.elapsed());
+        if let Some(saves) = saves
+            && let Err(why) = saves.keep(now, || host.save())
+        {
+            let stores = Err(format!("{why:#}"));
+            notices.push(Notice::Storage { stores });
+        }
         let report = meter.measure(now, host, driver.counters());
         match face {
             Face::Lines(lines) => {

@@ -32,7 +32,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "tickwire-demo",
-        &["tickwire-dialects", "tickwire-session", "tickwire-wire"],
+        &[
+            "tickwire-dialects",
+            "tickwire-session",
+            "tickwire-state",
+            "tickwire-wire",
+        ],
     ),
     (
         "tickwire-cli",

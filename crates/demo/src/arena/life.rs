@@ -1,6 +1,6 @@
 //! How ships come, end and are counted, and when shots are over.
 
-use super::{Arena, Event, PilotId};
+use super::{Arena, Berth, Event, PilotId};
 use crate::entity::{Role, Ship};
 use crate::{Entity, Heading, Kind, Vec2, rules};
 
@@ -14,14 +14,19 @@ impl Arena {
             .filter_map(|(id, pilot)| Some((id, pilot.loadout?)))
             .collect();
         for (id, loadout) in waiting {
-            let position = self.safe_place();
+            let Berth {
+                position,
+                heading,
+                health,
+            } = self.find_berth(id);
+            let mut ship = Ship::new(loadout, now);
+            ship.health *= f64::from(health) / 100.0;
             let ship = Entity {
                 position,
                 velocity: Vec2::ZERO,
-                // Facing the middle, where the others are.
-                heading: Heading::of(-position).unwrap_or_default(),
+                heading,
                 owner: Some(id),
-                role: Role::Ship(Ship::new(loadout, now)),
+                role: Role::Ship(ship),
             };
             // Shots leave room for a ship of every pilot, so this never fails.
             let Some(ship) = self.add(ship) else { continue };
@@ -32,24 +37,45 @@ impl Arena {
         }
     }
 
+    /// Where the pilot's ship of an earlier run was, if that is free; else somewhere safe.
+    fn find_berth(&mut self, pilot: PilotId) -> Berth {
+        let kept = self.berths.remove(&pilot.into());
+        if let Some(berth) = kept
+            && (1..=100).contains(&berth.health)
+            && berth.position.length() <= rules::WALL_RADIUS
+            && self.clearance(berth.position) > rules::SHIP_RADIUS
+        {
+            return berth;
+        }
+        let position = self.safe_place();
+        Berth {
+            position,
+            // Facing the middle, where the others are.
+            heading: Heading::of(-position).unwrap_or_default(),
+            health: 100,
+        }
+    }
+
     /// Of a handful of places, the one furthest from everything that could hurt.
     fn safe_place(&mut self) -> Vec2 {
         let mut best = (f64::NEG_INFINITY, Vec2::ZERO);
         for _ in 0..SPAWN_CANDIDATES {
             let angle = Heading::from_degrees(self.random.between(0.0, 360.0));
             let place = angle.unit() * self.random.between(SPAWN_NEAREST, SPAWN_FURTHEST);
-            let clearance = self
-                .entities()
-                .filter(|(_, entity)| {
-                    matches!(entity.kind(), Kind::Ship | Kind::Planet | Kind::Sun)
-                })
-                .map(|(_, entity)| entity.position.distance(place) - entity.reach())
-                .fold(f64::INFINITY, f64::min);
+            let clearance = self.clearance(place);
             if clearance > best.0 {
                 best = (clearance, place);
             }
         }
         best.1
+    }
+
+    /// How far it is to the next thing that a ship would crash into.
+    fn clearance(&self, place: Vec2) -> f64 {
+        self.entities()
+            .filter(|(_, entity)| matches!(entity.kind(), Kind::Ship | Kind::Planet | Kind::Sun))
+            .map(|(_, entity)| entity.position.distance(place) - entity.reach())
+            .fold(f64::INFINITY, f64::min)
     }
 
     pub(super) fn end_old_shots(&mut self) {

@@ -6,7 +6,7 @@ use core::time::Duration;
 use super::Tick;
 use crate::slots::Slot;
 use crate::view::OwnerId;
-use crate::{EntityId, Intent, Loadout, limits};
+use crate::{EntityId, Intent, Loadout, is_printable, limits};
 
 /// Names one pilot from joining to leaving; nobody else gets the same for a long time after.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -99,7 +99,7 @@ impl Pilot {
 
     pub(super) fn set_name(&mut self, name: &str) {
         self.name.clear();
-        for letter in name.chars().filter(|letter| !letter.is_control()) {
+        for letter in name.chars().filter(|&letter| is_printable(letter)) {
             if self.name.len() + letter.len_utf8() > limits::NAME_BYTES {
                 break;
             }

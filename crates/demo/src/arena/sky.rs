@@ -1,9 +1,10 @@
-//! The sun, its planets, and their pull.
+//! The sun and its planets.
 
 use core::f64::consts::TAU;
 
-use super::{Arena, Tick};
-use crate::entity::{Orbit, Role};
+use super::Arena;
+use crate::entity::Role;
+use crate::orbit::{Body, Chart, Orbit};
 use crate::{Entity, EntityId, Heading, Vec2, rules};
 
 /// The sun or a planet, with what everybody near it needs to know.
@@ -17,37 +18,12 @@ pub(super) struct Celestial {
 }
 
 impl Celestial {
-    /// How strongly something at `position` is accelerated towards it: as the inverse square of the
-    /// distance, but inside no more than at the surface.
-    fn pull(&self, position: Vec2) -> Vec2 {
-        let away = self.position - position;
-        let distance = away.length().max(self.radius);
-        let surface = if self.is_sun {
-            rules::SUN_PULL
-        } else {
-            rules::PLANET_PULL
-        };
-        let nearness = self.radius / distance;
-        away / distance * (surface * nearness * nearness)
-    }
-}
-
-/// The acceleration by all of them together.
-pub(super) fn gravity(sky: &[Celestial], position: Vec2) -> Vec2 {
-    sky.iter()
-        .fold(Vec2::ZERO, |sum, body| sum + body.pull(position))
-}
-
-impl Orbit {
-    /// Where the planet is, and how it moves.
-    fn at(&self, tick: Tick) -> (Vec2, Vec2) {
-        let period = u64::from(self.period_steps);
-        // The remainder is far below what a double holds exactly, so an arena that runs for months
-        // still has its planets in place.
-        let round = (tick.0 % period) as f64 / period as f64;
-        let out = Heading::from_radians(self.phase + TAU * round).unit();
-        let speed = TAU * self.radius / (period as f64 * rules::STEP_SECONDS);
-        (out * self.radius, out.left() * speed)
+    pub(super) const fn body(&self) -> Body {
+        Body {
+            position: self.position,
+            radius: self.radius,
+            is_sun: self.is_sun,
+        }
     }
 }
 
@@ -86,6 +62,18 @@ impl Arena {
                 radius,
                 is_sun,
             });
+        }
+    }
+
+    /// Where the sun and the planets are, at any tick.
+    pub(crate) fn chart(&self) -> Chart {
+        let entities = self.sky.iter().filter_map(|body| self.entity(body.id));
+        let orbits = entities.filter_map(|entity| match entity.role {
+            Role::Planet(orbit) => Some(orbit),
+            _ => None,
+        });
+        Chart {
+            planets: orbits.collect(),
         }
     }
 

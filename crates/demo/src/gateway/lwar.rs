@@ -20,7 +20,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     port: lwar::PORT,
     paths: Paths::Datagrams,
     // Nothing in lwar is secret.
-    serve: |now, _| Box::new(server::Gateway::new(now)),
+    serve: |opening| Box::new(server::Gateway::new(opening.now)),
     connect: Connect::Arena(|now, server, name, loadout| {
         Box::new(client::Gateway::new(now, server, name, loadout))
     }),

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::printable;
+
 /// Something a person may want to read.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
@@ -54,19 +56,18 @@ pub enum Notice {
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Names and texts come from peers, and this goes to a terminal.
-        let clean = |text: &str| text.chars().filter(|c| !c.is_control()).collect::<String>();
         match self {
-            Self::Joined { name } => write!(f, "{} joined", clean(name)),
-            Self::Left { name, why } => write!(f, "{} {}", clean(name), clean(why)),
-            Self::Renamed { from, to } => write!(f, "{} is now {}", clean(from), clean(to)),
-            Self::Said { name, text } => write!(f, "<{}> {}", clean(name), clean(text)),
+            Self::Joined { name } => write!(f, "{} joined", printable(name)),
+            Self::Left { name, why } => write!(f, "{} {}", printable(name), printable(why)),
+            Self::Renamed { from, to } => write!(f, "{} is now {}", printable(from), printable(to)),
+            Self::Said { name, text } => write!(f, "<{}> {}", printable(name), printable(text)),
             Self::Killed {
                 victim,
                 by: Some(by),
             } => {
-                write!(f, "{} destroyed {}", clean(by), clean(victim))
+                write!(f, "{} destroyed {}", printable(by), printable(victim))
             }
-            Self::Answered { text } => f.write_str(&clean(text)),
+            Self::Answered { text } => f.write_str(&printable(text)),
             Self::Storage { stores: Ok(()) } => f.write_str("the world is being stored again"),
             Self::Storage { stores: Err(why) } => {
                 write!(
@@ -74,7 +75,7 @@ impl fmt::Display for Notice {
                     "what is built stays in memory, and storing is tried again: {why}"
                 )
             }
-            Self::Killed { victim, by: None } => write!(f, "{} crashed", clean(victim)),
+            Self::Killed { victim, by: None } => write!(f, "{} crashed", printable(victim)),
         }
     }
 }

@@ -6,6 +6,7 @@
 //! every shot is an animation and a sound. All codes are listed here and in the protocol's `WIRE.md`.
 
 mod client;
+pub(super) mod save;
 mod server;
 mod words;
 
@@ -22,7 +23,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     about: "an engine's snapshots over UDP, with actions and messages over TCP",
     port: opendrakan::PORT,
     paths: Paths::Both,
-    serve: |now, secret| Box::new(server::Gateway::new(now, secret)),
+    serve: |opening| Box::new(server::Gateway::new(opening.now, opening.secret)),
     // The protocol has no place for a name.
     connect: Connect::Arena(|now, server, _, loadout| {
         Box::new(client::Gateway::new(now, server, loadout))
@@ -67,7 +68,7 @@ const PROTOTYPES: [(Kind, ObjectId); 7] = [
 
 /// The action that only brings the ship.
 const ENTER: u32 = 0;
-/// The first of the actions that are held, in the order of [`buttons`].
+/// The first of the actions that are held, in the order of [`Intent::buttons`].
 const BUTTONS: u32 = 1;
 /// The analog action that says which point of the world the weapons point at.
 const AIM: u32 = 11;
@@ -123,27 +124,10 @@ const fn shot_asset(kind: Kind) -> Option<u16> {
     }
 }
 
-/// What can be held, in the order of the codes.
-const fn buttons(intent: &mut Intent) -> [&mut bool; 10] {
-    let [fire0, fire1, fire2, fire3] = &mut intent.fire;
-    [
-        &mut intent.forward,
-        &mut intent.backward,
-        &mut intent.turn_left,
-        &mut intent.turn_right,
-        &mut intent.strafe_left,
-        &mut intent.strafe_right,
-        fire0,
-        fire1,
-        fire2,
-        fire3,
-    ]
-}
-
-/// The place of a button among [`buttons`].
+/// The place of a button among [`Intent::buttons`].
 fn button(code: u32) -> Option<usize> {
     let place = usize::try_from(code.checked_sub(BUTTONS)?).ok()?;
-    (place < buttons(&mut Intent::default()).len()).then_some(place)
+    (place < Intent::default().buttons().len()).then_some(place)
 }
 
 /// The slot, and the weapon that a code puts there.

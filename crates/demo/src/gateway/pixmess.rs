@@ -19,7 +19,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     port: pixmess::PORT,
     paths: Paths::Streams,
     // Nothing in pixmess is secret.
-    serve: |_, _| Box::new(server::Gateway::new()),
+    serve: |_| Box::new(server::Gateway::new()),
     connect: Connect::Tiles(|now, server, name, look| {
         Box::new(client::Gateway::new(now, server, name, look))
     }),

@@ -6,7 +6,9 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
-use tickwire_demo::gateway::{ArenaClient, Connect, Paths, Protocol, ServerGateway, Status};
+use tickwire_demo::gateway::{
+    ArenaClient, Connect, Opening, Paths, Protocol, ServerGateway, Settings, Status,
+};
 use tickwire_demo::{Bot, STEP, Worlds};
 use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::Session;
@@ -65,11 +67,17 @@ impl Table {
             Paths::Both => Carries::Both,
         };
         let server = driver.bind(ANY_PORT, carries)?;
-        let gateway = (protocol.serve)(driver.now(), [0; 32]);
+        let worlds = Worlds::new(1);
+        let gateway = (protocol.serve)(&Opening {
+            now: driver.now(),
+            secret: [0; 32],
+            worlds: &worlds,
+            settings: &Settings::default(),
+        });
         Ok(Self {
             protocol,
             driver,
-            worlds: Worlds::new(1),
+            worlds,
             gateway,
             server,
             players: Vec::new(),

@@ -1,6 +1,7 @@
 //! The line in which a player writes.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use tickwire_demo::is_printable;
 
 /// Bytes of a line: what every protocol's chat carries.
 const LINE_BYTES: usize = 200;
@@ -48,7 +49,7 @@ impl Editor {
 
     /// Appends what fits and can be shown.
     pub(super) fn paste(&mut self, text: &str) {
-        for letter in text.chars().filter(|letter| !letter.is_control()) {
+        for letter in text.chars().filter(|&letter| is_printable(letter)) {
             if self.text.len() + letter.len_utf8() <= LINE_BYTES {
                 self.text.push(letter);
             }

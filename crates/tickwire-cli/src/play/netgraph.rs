@@ -34,6 +34,8 @@ pub(super) struct NetGraph {
     ages: VecDeque<f64>,
     sample_began: Instant,
     oldest: Duration,
+    /// What the protocol has to say of itself.
+    remark: Option<String>,
 }
 
 impl NetGraph {
@@ -62,6 +64,11 @@ impl NetGraph {
         });
     }
 
+    /// Takes what the protocol has to say of itself.
+    pub(super) fn set_remark(&mut self, remark: Option<String>) {
+        self.remark = remark;
+    }
+
     /// How long nothing was heard.
     pub(super) const fn age(&self) -> Duration {
         self.age
@@ -78,6 +85,8 @@ impl NetGraph {
         } else {
             Style::new()
         };
+        let remark = self.remark.as_ref();
+        let remark = remark.map_or_else(String::new, |remark| format!("  {remark}"));
         let graph = bars(self.ages.iter().copied(), millis(OLD));
         Line::from(vec![
             label(" rtt "),
@@ -94,6 +103,7 @@ impl NetGraph {
             Span::raw(format!("{:>3.0}", millis(self.age))),
             label(" ms "),
             Span::styled(graph, Style::new().fg(palette::GREEN)),
+            Span::raw(remark),
         ])
     }
 }

@@ -9,12 +9,13 @@ use ratatui::layout::{Alignment, Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Cell, Clear, Paragraph, Row, Table};
-use tickwire_demo::{Heading, Kind, Loadout, Weapon};
+use tickwire_demo::{Heading, Kind, Loadout, Weapon, printable};
 
 use super::helm::Aim;
 use super::{Picture, Stage};
 use crate::arena_canvas::{ArenaCanvas, Tints, arrow};
 use crate::dashboard::{draw_too_small, key_line};
+use crate::figures::loading_bar;
 use crate::palette;
 
 /// Below this there is nothing to fly in.
@@ -73,6 +74,7 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
     draw_header(&picture.server, &picture.name, score, places.header, frame);
     match picture.stage {
         Stage::Connecting => draw_connecting(picture.time, places.arena, frame),
+        Stage::Loading { have, of } => draw_loading(have, of, places.arena, frame),
         Stage::Playing => {
             draw_arena(picture, places.arena, frame);
             draw_hull(picture, places.hull, frame);
@@ -80,7 +82,7 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
         }
     }
     let keys: &[_] = match picture.stage {
-        Stage::Connecting => &[("q", "give up")],
+        Stage::Connecting | Stage::Loading { .. } => &[("q", "give up")],
         Stage::Playing => &[
             ("WASD", "fly"),
             ("Z C", "strafe"),
@@ -120,7 +122,14 @@ pub(super) fn draw_header(
 }
 
 pub(super) fn draw_connecting(time: Duration, area: Rect, frame: &mut Frame<'_>) {
-    let text = format!("connecting… ({} s)", time.as_secs());
+    draw_waiting(format!("connecting… ({} s)", time.as_secs()), area, frame);
+}
+
+fn draw_loading(have: u64, of: u64, area: Rect, frame: &mut Frame<'_>) {
+    draw_waiting(format!("loading {}", loading_bar(have, of)), area, frame);
+}
+
+fn draw_waiting(text: String, area: Rect, frame: &mut Frame<'_>) {
     let middle = Rect {
         y: area.y + area.height / 2,
         height: 1,
@@ -233,7 +242,7 @@ fn draw_scores(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
             .ping
             .map_or_else(|| "–".into(), |ping| format!("{} ms", ping.as_millis()));
         let row = Row::new([
-            Cell::new(clean(&score.name)),
+            Cell::new(printable(&score.name)),
             Cell::new(right_aligned(score.kills.to_string())),
             Cell::new(right_aligned(score.deaths.to_string())),
             Cell::new(right_aligned(ping)),
@@ -339,9 +348,4 @@ const fn weapon_name(weapon: Weapon) -> &'static str {
         Weapon::Rocket => "rocket",
         Weapon::Shockwave => "shockwave",
     }
-}
-
-/// Names come from peers, and this goes to a terminal.
-fn clean(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).collect()
 }

@@ -13,9 +13,9 @@ use std::time::Duration;
 use anyhow::Context;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
-use tickwire_demo::STEP;
 use tickwire_demo::gateway::{Ending, Status, TileClient};
 use tickwire_demo::tiles::{Block, Cell, Direction, Look, Sublayer, Tile};
+use tickwire_demo::{STEP, printable};
 use tickwire_session::Instant;
 
 use super::editor::{Edited, Editor};
@@ -136,8 +136,7 @@ pub(super) fn walk(seat: &mut Seat, gateway: Box<dyn TileClient>) -> anyhow::Res
             Ok(ExitCode::SUCCESS)
         }
         (Some(_), Some(words)) => {
-            // They come from a peer, and this goes to a terminal.
-            let words: String = words.chars().filter(|c| !c.is_control()).collect();
+            let words = printable(words);
             anyhow::bail!("{}: the server sent you away: {words}", seat.server)
         }
         (Some(ending), None) => anyhow::bail!("{}: {ending}", seat.server),
@@ -200,6 +199,7 @@ impl Game {
             match self.gateway.status() {
                 Status::Ended(ending) => return Ok(Some(ending)),
                 Status::Connecting => self.picture.stage = Stage::Connecting,
+                Status::Loading { have, of } => self.picture.stage = Stage::Loading { have, of },
                 Status::Playing => self.picture.stage = Stage::Playing,
             }
             if now >= next_frame {

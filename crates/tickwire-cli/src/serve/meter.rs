@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tickwire_demo::Host;
 use tickwire_demo::gateway::Protocol;
+use tickwire_demo::{Host, printable};
 use tickwire_net::Counters;
 use tickwire_session::{Addr, Instant, PeerStats, Traffic};
 
@@ -97,8 +97,7 @@ impl Meter {
 
 fn client(protocol: &'static str, peer: &PeerStats<'_>, rates: Rates) -> Client {
     Client {
-        // Names come from peers, and this goes to a terminal.
-        name: peer.name.chars().filter(|c| !c.is_control()).collect(),
+        name: printable(peer.name),
         protocol,
         round_trip: peer.round_trip,
         loss: peer.loss,

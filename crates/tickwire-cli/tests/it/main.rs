@@ -3,6 +3,7 @@
 mod command;
 mod inspect;
 mod lossy;
+mod saving;
 mod serving;
 mod terminal;
 mod tiles;

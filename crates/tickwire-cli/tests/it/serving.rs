@@ -206,6 +206,10 @@ fn nonsense_on_the_command_line_ends_with_two() {
         &["serve", "quake"][..],
         &["bots", "lwar", "--count", "0"],
         &["dance"],
+        &["serve", "--listen", "127.0.0.1:0"],
+        &["serve", "lwar", "cppevy", "--listen", "127.0.0.1:0"],
+        &["serve", "lwar", "--listen", "127.0.0.1:port"],
+        &["serve", "lwar", "--world", "nowhere"],
     ] {
         let done = run(arguments);
         assert_eq!(done.code, Some(2), "{arguments:?}: {done:?}");

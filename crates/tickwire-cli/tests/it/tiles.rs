@@ -477,7 +477,7 @@ fn a_world_that_cannot_be_opened_says_what_to_do() {
     assert_eq!(done.code, Some(1));
     assert!(done.stderr.contains("give seed 1"), "{}", done.stderr);
     let done = run(&["serve", "lwar", "--listen", "127.0.0.1:0", "--world", world]);
-    assert_eq!(done.code, Some(1));
+    assert_eq!(done.code, Some(2));
     assert!(done.stderr.contains("add pixmess"), "{}", done.stderr);
 }
 

@@ -80,27 +80,11 @@ impl Shot {
     }
 }
 
-/// The buttons in the order of their bits.
-fn buttons(intent: &mut Intent) -> [&mut bool; 10] {
-    let [fire0, fire1, fire2, fire3] = &mut intent.fire;
-    [
-        &mut intent.forward,
-        &mut intent.backward,
-        &mut intent.turn_left,
-        &mut intent.turn_right,
-        &mut intent.strafe_left,
-        &mut intent.strafe_right,
-        fire0,
-        fire1,
-        fire2,
-        fire3,
-    ]
-}
-
 pub(super) fn encode_intent(intent: &Intent) -> Vec<u8> {
     let mut intent = *intent;
     let aim = intent.aim;
-    let bits = buttons(&mut intent)
+    let bits = intent
+        .buttons()
         .into_iter()
         .enumerate()
         .fold(0, |bits, (place, pressed)| {
@@ -118,7 +102,7 @@ pub(super) fn decode_intent(bytes: &[u8]) -> Option<Intent> {
         aim,
         ..Intent::default()
     };
-    for (place, pressed) in buttons(&mut intent).into_iter().enumerate() {
+    for (place, pressed) in intent.buttons().into_iter().enumerate() {
         *pressed = bits >> place & 1 == 1;
     }
     (aim.is_finite() && bits < 1 << 10).then_some(intent)

@@ -70,6 +70,8 @@ impl ClientGateway for Gateway {
                     // The queue is empty and the connection is there: it cannot be refused.
                     self.client.select(selection(self.loadout)).ok();
                 }
+                // It was there before anybody, and nobody waits for it.
+                ClientEvent::Joined(PlayerId::SERVER) => {}
                 ClientEvent::Joined(player) => {
                     notices.push(Notice::Joined {
                         name: self.name_of(player),

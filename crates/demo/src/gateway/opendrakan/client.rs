@@ -13,8 +13,8 @@ use tickwire_session::{Addr, Events, Instant, Session, TokenBucket};
 use super::super::{ArenaClient, ClientGateway, Ending, Notice, Status};
 use super::words::{Kill, PilotNumber, ScoreLine};
 use super::{
-    AIM, BUTTONS, CLASS, DATABASES, ENTER, GONE, HEALTH, KILLED, OWNER, SCORE, YOU, buttons,
-    choice_codes, kind_of, narrow, registry,
+    AIM, BUTTONS, CLASS, DATABASES, ENTER, GONE, HEALTH, KILLED, OWNER, SCORE, YOU, choice_codes,
+    kind_of, narrow, registry,
 };
 use crate::{Heading, Intent, Loadout, OwnerId, Score, Seen, SeenId, Vec2, View};
 
@@ -124,8 +124,8 @@ impl Gateway {
         if self.client.phase() != Phase::Playing {
             return;
         }
-        let wanted = buttons(&mut self.wanted).into_iter();
-        let told = buttons(&mut self.told).into_iter();
+        let wanted = self.wanted.buttons().into_iter();
+        let told = self.told.buttons().into_iter();
         for (code, (wanted, told)) in (BUTTONS..).zip(wanted.zip(told)) {
             if wanted == told {
                 continue;

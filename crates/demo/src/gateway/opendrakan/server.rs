@@ -10,11 +10,11 @@ use tickwire_dialects::opendrakan::{
 };
 use tickwire_session::{Events, Instant, Session, TokenBucket};
 
-use super::super::{Notice, ServerGateway};
+use super::super::{LoadError, Notice, ServerGateway};
 use super::words::{Kill, PilotNumber, ScoreLine};
 use super::{
     AIM, ARMED, CLASS, DATABASES, ENTER, EXPLOSION, GONE, HEALTH, KILLED, LEVEL, OWNER, PROTOTYPES,
-    SCORE, SHIPS, SOUNDS, YOU, button, buttons, choice, narrow, registry, shot_asset,
+    SCORE, SHIPS, SOUNDS, YOU, button, choice, narrow, registry, shot_asset,
 };
 use crate::entity::Role;
 use crate::{
@@ -37,12 +37,12 @@ const REPORT_REFILL: Duration = Duration::from_millis(10);
 const SCORE_STEPS: u64 = 6;
 
 pub(super) struct Gateway {
-    server: Server,
+    pub(super) server: Server,
     clients: BTreeMap<ClientId, Player>,
     /// The objects of ships, from a pilot's first one to its leaving.
     ships: BTreeMap<PilotId, ShipObject>,
     /// The objects of everything else.
-    things: BTreeMap<EntityId, Thing>,
+    pub(super) things: BTreeMap<EntityId, Thing>,
     bullets: usize,
     other_shots: usize,
     reports: TokenBucket,
@@ -66,10 +66,10 @@ struct ShipObject {
     entity: Option<EntityId>,
 }
 
-struct Thing {
+pub(super) struct Thing {
     /// A shot too many has no object.
-    id: Option<ObjectId>,
-    kind: Kind,
+    pub(super) id: Option<ObjectId>,
+    pub(super) kind: Kind,
 }
 
 impl Gateway {
@@ -140,8 +140,8 @@ impl Gateway {
         };
         if let Some(place) = button(code) {
             let down = state != ActionState::End;
-            *buttons(&mut player.held)[place] = down;
-            *buttons(&mut player.pressed)[place] |= down;
+            *player.held.buttons()[place] = down;
+            *player.pressed.buttons()[place] |= down;
             self.enter(client, arena);
         } else if let Some((slot, weapon)) = choice(code)
             && state == ActionState::Begin
@@ -419,7 +419,7 @@ impl Player {
     fn take_intent(&mut self) -> Intent {
         let mut intent = self.held;
         let mut pressed = core::mem::take(&mut self.pressed);
-        for (held, pressed) in buttons(&mut intent).into_iter().zip(buttons(&mut pressed)) {
+        for (held, pressed) in intent.buttons().into_iter().zip(pressed.buttons()) {
             *held |= *pressed;
         }
         intent
@@ -454,6 +454,14 @@ impl ServerGateway for Gateway {
             self.publish_scores(arena);
         }
         self.server.commit(now);
+    }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        Some(self.server.save().encode())
+    }
+
+    fn load(&mut self, save: &[u8], worlds: &mut Worlds) -> Result<(), LoadError> {
+        self.take_up(save, &mut worlds.arena)
     }
 
     fn shut_down(&mut self, _now: Instant) {

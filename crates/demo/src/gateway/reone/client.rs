@@ -1,0 +1,380 @@
+//! The client's half: a reone client's world as a view, with the own ship where it will be.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tickwire_dialects::reone::message::{Call, Refusal, Role};
+use tickwire_dialects::reone::{
+    AnyStatus, CallId, CallReply, Client, ClientConfig, ClientEvent, EndReason, Mode, ObjectId,
+    Phase, Pilot, Shown, SnapshotSeq, Text,
+};
+use tickwire_session::{Addr, Events, Instant, Session};
+
+use super::super::{ArenaClient, ClientGateway, Ending, Notice, Status};
+use super::sights::{self, Waves};
+use super::steering::{Helm, PREDICTION};
+use super::words::{self, ScoreLine};
+use super::{CELESTIAL, DESTROYED, LOADOUT, SCORES, SHIP, SHOCKWAVE, celestial, module, word};
+use crate::flight::narrow;
+use crate::{
+    Heading, Intent, Kind, Loadout, OwnerId, STEP, Score, Seen, SeenId, Vec2, View, rules,
+};
+
+/// Between two looks at the scores.
+const SCORES_PERIOD: Duration = Duration::from_secs(1);
+
+/// How far inputs may be behind the clock before those that were missed are left out.
+const BEHIND_MAX: Duration = Duration::from_millis(250);
+
+/// Whatever moves faster jumped: twice the fastest ship.
+const SPEED_MAX: f32 = 2.0 * narrow(rules::SHIP_MAX_SPEED);
+
+pub(super) struct Gateway {
+    client: Client,
+    pub(super) pilot: Pilot<Helm>,
+    loadout: Loadout,
+    wanted: Intent,
+    /// When the next input is due.
+    next_input: Instant,
+    waves: Waves,
+    scores: BTreeMap<ObjectId, ScoreLine>,
+    scores_asked: Option<CallId>,
+    next_scores: Instant,
+    /// Whether it was in the world before.
+    has_played: bool,
+}
+
+impl Gateway {
+    pub(super) fn new(now: Instant, server: Addr, name: &str, loadout: Loadout) -> Self {
+        // The arena cuts names in the same way.
+        let name = crate::printable(name);
+        let cut = name.floor_char_boundary(crate::limits::NAME_BYTES);
+        let config = ClientConfig::new(server, &name[..cut]);
+        let mut config = config.unwrap_or_else(|why| unreachable!("it was cut: {why}"));
+        config.shot_lives = sights::shot_lives();
+        config.speed_max = SPEED_MAX;
+        Self {
+            client: Client::new(now, config),
+            pilot: Pilot::new(Helm::default(), PREDICTION),
+            loadout,
+            wanted: Intent::default(),
+            next_input: now,
+            waves: Waves::default(),
+            scores: BTreeMap::new(),
+            scores_asked: None,
+            next_scores: now,
+            has_played: false,
+        }
+    }
+
+    fn hear(&mut self, now: Instant, event: ClientEvent, notices: &mut Vec<Notice>) {
+        if let ClientEvent::Snapshot(whole) = &event {
+            self.pilot.change_steering(|helm| helm.tick = whole.tick);
+        }
+        self.pilot.handle_event(now, &event);
+        let say = |text: String| Notice::Answered { text };
+        match event {
+            ClientEvent::Loading { name, .. } => {
+                self.waves.clear();
+                self.scores.clear();
+                if self.has_played {
+                    notices.push(say(format!("{name} begins")));
+                }
+            }
+            ClientEvent::Fetched(fetched) if fetched.name == module::SKY => {
+                if let Some(chart) = module::read_chart(&fetched.bytes) {
+                    let chart = Arc::new(chart);
+                    self.pilot
+                        .change_steering(|helm| helm.chart = Arc::clone(&chart));
+                }
+            }
+            ClientEvent::Initialised(parameters) => match parameters.role {
+                Role::Player => {
+                    let weapons = words::encode_loadout(self.loadout);
+                    // The first event of all finds room.
+                    self.client.send_event(LOADOUT, &weapons).ok();
+                }
+                Role::Spectator => {
+                    notices.push(say("every ship is taken: you look on".into()));
+                }
+            },
+            ClientEvent::Started => self.has_played = true,
+            ClientEvent::Effect { id, at, resref } if resref == SHOCKWAVE => self.add_wave(id, at),
+            ClientEvent::Animation {
+                id, flags, resref, ..
+            } if resref == DESTROYED => notices.push(Notice::Killed {
+                victim: self.name_of(id),
+                by: (flags != 0).then(|| self.name_of(ObjectId(flags))),
+            }),
+            ClientEvent::CallEnded { id, outcome } => self.hear_answer(id, outcome.ok(), notices),
+            ClientEvent::Refused { reason, text } if !text.is_empty() => {
+                notices.push(say(format!("{}: {text}", reason.name())));
+            }
+            ClientEvent::Reconnecting { .. } => {
+                notices.push(say("the connection was lost, and is tried again".into()));
+            }
+            _ => {}
+        }
+    }
+
+    fn hear_answer(&mut self, id: CallId, reply: Option<CallReply>, notices: &mut Vec<Notice>) {
+        if self.scores_asked == Some(id) {
+            self.scores_asked = None;
+            if let Some(CallReply::Bytes(bytes)) = reply
+                && let Some(lines) = words::decode_scores(&bytes)
+            {
+                let lines = lines.into_iter().map(|line| (line.creature, line));
+                self.scores = lines.collect();
+            }
+            return;
+        }
+        let text = match reply {
+            Some(_) => "your words are in the server's log",
+            None => "the server does not log your words: slower, please",
+        };
+        notices.push(Notice::Answered { text: text.into() });
+    }
+
+    /// A shockwave grows from where its ship was at that moment.
+    fn add_wave(&mut self, id: ObjectId, at: SnapshotSeq) {
+        let snapshot = self.client.snapshot(at).or_else(|| self.client.newest());
+        let ship = snapshot.and_then(|snapshot| snapshot.creature(id));
+        if let (Some(ship), Some(since)) = (ship, self.client.time_of(at)) {
+            let place = Vec2::new(ship.pos.x.into(), ship.pos.y.into());
+            self.waves.add(since, place, id);
+        }
+    }
+
+    fn name_of(&self, id: ObjectId) -> String {
+        let line = self.scores.get(&id).map(|line| &*line.name);
+        let resref = || self.client.resref(id)?.strip_prefix(SHIP);
+        let name = line.or_else(resref);
+        name.map_or_else(|| id.to_string(), str::to_owned)
+    }
+
+    /// Makes the inputs that are due, one a step.
+    fn send_inputs(&mut self, now: Instant) {
+        if self.next_input + BEHIND_MAX < now {
+            self.next_input = now;
+        }
+        while self.next_input <= now {
+            // Without a ship there is nothing to steer, and a server that is silent gets no more.
+            let (at, input) = (self.next_input, self.wanted);
+            self.pilot.act(at, &mut self.client, input).ok();
+            self.next_input += STEP;
+        }
+    }
+
+    fn ask_scores(&mut self, now: Instant) {
+        let is_due = self.client.phase() == Phase::Playing && now >= self.next_scores;
+        if is_due && self.scores_asked.is_none() {
+            self.next_scores = now + SCORES_PERIOD;
+            self.scores_asked = self.client.call(now, word(SCORES), &[]).ok();
+        }
+    }
+
+    /// Forgets the shots that are over, so that nobody looks at them again.
+    fn forget_shots(&mut self, now: Instant) {
+        let lives = sights::shot_lives();
+        let time = self.client.render_time(now);
+        let interval = self.client.time_of(SnapshotSeq(1));
+        if let (Some(time), Some(interval)) = (time, interval) {
+            self.client
+                .end_shots(|shot| interval * shot.at.0 + lives.of(shot.kind) < time);
+        }
+    }
+
+    /// Everything that has an id, at the moment that is shown.
+    fn seen_objects(&mut self, now: Instant) -> Option<(Duration, Vec<Seen>)> {
+        let own = self.client.own();
+        let view = self.client.sample(now)?;
+        let objects = view.objects().filter(|(id, _)| Some(*id) != own);
+        let mut seen: Vec<_> = objects.filter_map(|(id, shown)| see(id, &shown)).collect();
+        // The own ship is shown as it will be when what the player does now has arrived. While that is
+        // not known, it is not shown either: it just came, or just went.
+        if let (Some(id), Some(state)) = (own, self.pilot.sample(now)) {
+            let newest = view.object(id);
+            seen.push(Seen {
+                id: SeenId(id.0),
+                kind: Kind::Ship,
+                position: state.flight.position(),
+                heading: state.flight.heading(),
+                health: newest.map_or(100, |shown| health(shown.object)),
+                owner: Some(OwnerId(id.0)),
+                own: false,
+                reach: rules::SHIP_RADIUS,
+            });
+        }
+        Some((view.time(), seen))
+    }
+
+    fn add_shots(&mut self, now: Instant, seen: &mut Vec<Seen>) {
+        let own = self.client.own().map(|own| OwnerId(own.0));
+        let own_ship = seen.iter().find(|it| own.is_some() && it.owner == own);
+        let own_ship = own_ship.copied();
+        let mut stopped = Vec::new();
+        let mut shots = Vec::new();
+        for flight in self.client.shots(now) {
+            let Some(mut shot) = sights::seen_shot(&flight) else {
+                continue;
+            };
+            if sights::is_stopped(&shot, seen) {
+                stopped.push(flight.shot);
+                continue;
+            }
+            // The own ray stays at the own ship, which is shown earlier than the rest.
+            if let Some(ship) = own_ship
+                && shot.kind == Kind::Ray
+                && shot.owner == own
+            {
+                shot.position = ship.position + shot.heading.unit() * rules::SHIP_RADIUS;
+            }
+            shots.push(shot);
+        }
+        if !stopped.is_empty() {
+            self.client.end_shots(|shot| stopped.contains(shot));
+        }
+        seen.append(&mut shots);
+    }
+}
+
+impl ClientGateway for Gateway {
+    fn session(&mut self) -> &mut dyn Session {
+        &mut self.client
+    }
+
+    fn figures(&self) -> &dyn Session {
+        &self.client
+    }
+
+    fn collect(&mut self, now: Instant, notices: &mut Vec<Notice>) {
+        while let Some(event) = self.client.poll_event() {
+            self.hear(now, event, notices);
+        }
+        self.send_inputs(now);
+        self.ask_scores(now);
+        self.forget_shots(now);
+    }
+
+    fn status(&self) -> Status {
+        match self.client.phase() {
+            Phase::Loading => match self.client.loading() {
+                Some(overall) => Status::Loading {
+                    have: overall.have,
+                    of: overall.of,
+                },
+                None => Status::Connecting,
+            },
+            Phase::Connecting
+            | Phase::Handshaking
+            | Phase::Initialising
+            | Phase::Ready
+            | Phase::Reconnecting => Status::Connecting,
+            Phase::Playing => Status::Playing,
+            Phase::Ended(why) => Status::Ended(match why {
+                EndReason::Unreachable => Ending::Unreachable,
+                EndReason::Refused(Refusal::FULL) => Ending::Full,
+                EndReason::TimedOut => Ending::TimedOut,
+                EndReason::Disconnected => Ending::Left,
+                _ => Ending::Removed,
+            }),
+        }
+    }
+
+    fn remark(&self) -> Option<String> {
+        let mode = match self.client.mode()? {
+            Mode::Performant => "performant",
+            Mode::Fallback => "fallback",
+        };
+        Some(match self.client.own() {
+            Some(_) => format!("{mode}, prediction off by {:.1}", self.pilot.error()),
+            None => format!("{mode}, looking on"),
+        })
+    }
+
+    fn update_age(&self, now: Instant) -> Option<Duration> {
+        self.client.update_age(now)
+    }
+
+    fn chat(&mut self, now: Instant, text: &str) -> Result<(), String> {
+        // The protocol has no chat among players; it has a log that whoever runs the server reads.
+        let line = Text::new(text).map_err(|why| why.to_string())?;
+        let asked = self.client.ask(now, Call::Log(line));
+        asked.map(|_| ()).map_err(|why| why.to_string())
+    }
+
+    fn disconnect(&mut self, _now: Instant) {
+        self.client.disconnect();
+    }
+}
+
+impl ArenaClient for Gateway {
+    fn view(&mut self, now: Instant) -> View {
+        let Some((time, mut seen)) = self.seen_objects(now) else {
+            return View::default();
+        };
+        self.add_shots(now, &mut seen);
+        seen.extend(self.waves.seen(time));
+        let mut view = View {
+            time,
+            seen,
+            scores: self.scores.values().map(score).collect(),
+            own_ship: None,
+        };
+        view.set_viewer(self.client.own().map(|own| OwnerId(own.0)));
+        view
+    }
+
+    fn act(&mut self, intent: &Intent) {
+        self.wanted = *intent;
+    }
+}
+
+/// An object as it is seen.
+fn see(id: ObjectId, shown: &Shown<'_>) -> Option<Seen> {
+    let (kind, owner, reach) = match shown.object {
+        AnyStatus::Creature(_) => {
+            let is_ship = shown.resref?.starts_with(SHIP);
+            let owner = Some(OwnerId(id.0));
+            is_ship.then_some((Kind::Ship, owner, rules::SHIP_RADIUS))?
+        }
+        AnyStatus::Spatial(body) if id.0 & CELESTIAL != 0 => {
+            let kind = if id == celestial(0) {
+                Kind::Sun
+            } else {
+                Kind::Planet
+            };
+            (kind, None, f64::from(body.max_hit_points))
+        }
+        AnyStatus::Spatial(_) => return None,
+    };
+    let position = Vec2::new(shown.pos.x.into(), shown.pos.y.into());
+    position.is_finite().then_some(Seen {
+        id: SeenId(id.0),
+        kind,
+        position,
+        heading: Heading::from_radians(shown.heading.into()),
+        health: health(shown.object),
+        owner,
+        own: false,
+        reach,
+    })
+}
+
+fn health(object: &AnyStatus) -> u8 {
+    match object {
+        AnyStatus::Creature(ship) => words::ship_health(ship),
+        AnyStatus::Spatial(_) => 100,
+    }
+}
+
+fn score(line: &ScoreLine) -> Score {
+    Score {
+        owner: OwnerId(line.creature.0),
+        name: line.name.clone(),
+        kills: line.kills,
+        deaths: line.deaths,
+        ping: None,
+    }
+}

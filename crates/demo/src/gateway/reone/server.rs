@@ -1,0 +1,349 @@
+//! The server's half: reone clients fly the arena's ships.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tickwire_dialects::reone::message::{Compression, Status};
+use tickwire_dialects::reone::{
+    AnyStatus, CallId, ClientId, EventId, Object, Question, Reply, Seat, Server, ServerConfig,
+    ServerEvent,
+};
+use tickwire_session::{Events, Instant, Session, TokenBucket};
+use tickwire_state::SightRange;
+
+use super::super::{Notice, Opening, ServerGateway, Settings};
+use super::announcer::Announcer;
+use super::answers::{self, Asked};
+use super::inputs::{Deed, Inputs};
+use super::{INPUT, LOADOUT, SCORES, SNAPSHOT_STEPS, creature, module, words};
+use crate::flight::narrow;
+use crate::orbit::Chart;
+use crate::{Arena, Kind, PilotId, Tick, Vec2, Worlds, limits};
+
+/// How far clients see: further than anything reaches, and less than the arena.
+const SIGHT: SightRange = SightRange {
+    radius: 3_500.0,
+    margin: 0.1,
+};
+
+/// Clients that look on, besides those who fly.
+const SPECTATORS: usize = 64;
+
+/// Lines for the log that a client may write at once, and how soon one more.
+const LINES_AT_ONCE: u32 = 5;
+const LINE_REFILL: Duration = Duration::from_secs(1);
+
+/// Letters of a line for the log that are shown.
+const LINE_SHOWN: usize = 120;
+
+pub(super) struct Gateway {
+    server: Server,
+    settings: Settings,
+    guests: BTreeMap<ClientId, Guest>,
+    announcer: Announcer,
+    /// The sky that clients were told of.
+    chart: Chart,
+    round: u32,
+    next_round: Option<Instant>,
+}
+
+/// A client.
+struct Guest {
+    name: String,
+    /// Whoever has none looks on, or loads.
+    pilot: Option<PilotId>,
+    inputs: Inputs,
+    /// Lines that it may write to the log.
+    lines: TokenBucket,
+}
+
+impl Gateway {
+    pub(super) fn new(opening: &Opening<'_>) -> Self {
+        let settings = opening.settings.clone();
+        let config = ServerConfig {
+            module: module::module(1, &opening.worlds.arena, &settings.resources),
+            sight: SIGHT,
+            clients: usize::from(limits::PILOTS) + SPECTATORS,
+            compression: if settings.huffman {
+                Compression::Huffman
+            } else {
+                Compression::None
+            },
+            ..ServerConfig::default()
+        };
+        let server = Server::new(config, opening.secret);
+        let mut server = server.unwrap_or_else(|why| unreachable!("the arena's module: {why}"));
+        let registered = server.register(SCORES);
+        debug_assert!(registered.is_ok(), "one more method fits");
+        Self {
+            server,
+            guests: BTreeMap::new(),
+            announcer: Announcer::default(),
+            chart: opening.worlds.arena.chart(),
+            round: 1,
+            next_round: settings.round.map(|round| opening.now + round),
+            settings,
+        }
+    }
+
+    fn apply(
+        &mut self,
+        now: Instant,
+        event: ServerEvent,
+        arena: &mut Arena,
+        notices: &mut Vec<Notice>,
+    ) {
+        match event {
+            ServerEvent::Connected { client, name, .. } => {
+                let guest = Guest {
+                    name,
+                    pilot: None,
+                    inputs: Inputs::new(),
+                    lines: TokenBucket::new(now, LINES_AT_ONCE, LINE_REFILL),
+                };
+                self.guests.insert(client, guest);
+            }
+            ServerEvent::Joining { client } => self.seat(now, client, arena, notices),
+            ServerEvent::Event {
+                client,
+                id,
+                kind,
+                content,
+            } if id != EventId::UNACKNOWLEDGED => {
+                if let Some(guest) = self.guests.get_mut(&client) {
+                    guest.inputs.push(id, deed(kind, &content));
+                }
+            }
+            ServerEvent::Called {
+                client,
+                call,
+                question,
+            } => self.answer(now, client, call, question, arena, notices),
+            ServerEvent::Removed { client } => {
+                if let Some(guest) = self.guests.get_mut(&client) {
+                    notices.extend(guest.stand_up(arena, "fell silent"));
+                }
+            }
+            ServerEvent::Left { client, why } => {
+                if let Some(mut guest) = self.guests.remove(&client) {
+                    notices.extend(guest.stand_up(arena, &why.to_string()));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Gives a client a ship, while there is one, and else a place to look on from.
+    fn seat(
+        &mut self,
+        now: Instant,
+        client: ClientId,
+        arena: &mut Arena,
+        notices: &mut Vec<Notice>,
+    ) {
+        let flying = self.guests.values().filter(|guest| guest.pilot.is_some());
+        let has_ships = self
+            .settings
+            .ships
+            .is_none_or(|ships| flying.count() < ships);
+        let Some(guest) = self.guests.get_mut(&client) else {
+            return;
+        };
+        // Event numbers may begin again, and so does everything that was said by them.
+        guest.inputs = Inputs::new();
+        let pilot = has_ships.then(|| arena.join(&guest.name).ok()).flatten();
+        guest.pilot = pilot;
+        let name = guest.name.clone();
+        let seat = match pilot {
+            Some(pilot) => {
+                notices.push(Notice::Joined { name });
+                Seat::Player(creature(pilot))
+            }
+            None => Seat::Spectator(place(watched(arena))),
+        };
+        self.server.admit(now, client, seat);
+    }
+
+    fn answer(
+        &mut self,
+        now: Instant,
+        client: ClientId,
+        call: CallId,
+        question: Question,
+        arena: &Arena,
+        notices: &mut Vec<Notice>,
+    ) {
+        let Some(guest) = self.guests.get_mut(&client) else {
+            return;
+        };
+        if let Question::Log(line) = &question {
+            if guest.lines.take(now).is_none() {
+                let refused = Reply::Failed(Status::Refused);
+                self.server.answer(client, call, refused).ok();
+                return;
+            }
+            notices.push(Notice::Said {
+                name: guest.name.clone(),
+                text: line.chars().take(LINE_SHOWN).collect(),
+            });
+        }
+        let asked = Asked {
+            client,
+            call,
+            question,
+        };
+        answers::answer(&mut self.server, &asked, guest.pilot, arena);
+    }
+
+    /// Begins the next round when it is time.
+    fn change_round(&mut self, now: Instant, arena: &mut Arena, notices: &mut Vec<Notice>) {
+        let (Some(next), Some(length)) = (self.next_round, self.settings.round) else {
+            return;
+        };
+        if now < next {
+            return;
+        }
+        self.next_round = Some(now + length);
+        self.round += 1;
+        self.change_module(arena);
+        notices.push(Notice::Answered {
+            text: format!("round {} begins for those on reone", self.round),
+        });
+    }
+
+    /// Makes the module anew: everybody loads it, and joins again.
+    fn change_module(&mut self, arena: &mut Arena) {
+        for guest in self.guests.values_mut() {
+            if let Some(pilot) = guest.pilot.take() {
+                arena.leave(pilot);
+            }
+        }
+        self.chart = arena.chart();
+        let module = module::module(self.round, arena, &self.settings.resources);
+        let changed = self.server.change_module(module);
+        debug_assert!(changed.is_ok(), "it is as good as the first: {changed:?}");
+    }
+
+    /// What everybody wants in the next step.
+    fn apply_inputs(&mut self, arena: &mut Arena) {
+        for (client, guest) in &mut self.guests {
+            let Some(pilot) = guest.pilot else { continue };
+            let taken = guest.inputs.take_step();
+            if let Some(loadout) = taken.chosen {
+                arena.select(pilot, loadout);
+            }
+            arena.set_intent(pilot, taken.intent);
+            if let Some(event) = taken.processed {
+                self.server.processed(*client, event);
+            }
+        }
+    }
+
+    fn publish_world(&mut self, now: Instant, arena: &Arena) {
+        let tick = arena.tick();
+        let ships = arena.entities().filter_map(|(_, entity)| {
+            let owner = entity.owner.filter(|_| entity.kind() == Kind::Ship)?;
+            Some(Object {
+                id: creature(owner),
+                status: AnyStatus::Creature(words::ship_status(entity, tick)),
+            })
+        });
+        let sky = module::sky(arena).map(|(id, entity)| Object {
+            id,
+            status: module::celestial_status(entity),
+        });
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the low half of a tick does for two years"
+        )]
+        let number = tick.0 as u32;
+        self.server.publish(now, number, ships.chain(sky));
+        let eye = place(watched(arena));
+        let guests = self.guests.iter();
+        for (client, _) in guests.filter(|(_, guest)| guest.pilot.is_none()) {
+            self.server.move_eye(*client, eye);
+        }
+    }
+}
+
+impl Guest {
+    /// Takes its ship, if it has one.
+    fn stand_up(&mut self, arena: &mut Arena, why: &str) -> Option<Notice> {
+        let pilot = self.pilot.take()?;
+        arena.leave(pilot);
+        Some(Notice::Left {
+            name: self.name.clone(),
+            why: why.to_owned(),
+        })
+    }
+}
+
+impl ServerGateway for Gateway {
+    fn session(&mut self) -> &mut dyn Session {
+        &mut self.server
+    }
+
+    fn figures(&self) -> &dyn Session {
+        &self.server
+    }
+
+    fn collect(&mut self, now: Instant, worlds: &mut Worlds, notices: &mut Vec<Notice>) {
+        let arena = &mut worlds.arena;
+        while let Some(event) = self.server.poll_event() {
+            self.apply(now, event, arena, notices);
+        }
+        // Another sky comes with a savegame, which is loaded before the first step.
+        if arena.tick() == Tick(0) && arena.chart() != self.chart {
+            self.change_module(arena);
+        }
+        self.change_round(now, arena, notices);
+        self.apply_inputs(arena);
+    }
+
+    fn publish(&mut self, now: Instant, worlds: &Worlds) {
+        let arena = &worlds.arena;
+        let is_snapshot = arena.tick().0.is_multiple_of(SNAPSHOT_STEPS.into());
+        if is_snapshot {
+            self.publish_world(now, arena);
+        }
+        self.announcer.tell_events(&mut self.server, arena);
+        if is_snapshot {
+            self.announcer.tell_flying(&mut self.server, arena);
+        }
+    }
+
+    fn shut_down(&mut self, now: Instant) {
+        self.server.shut_down(now);
+    }
+
+    fn is_finished(&self) -> bool {
+        self.server.is_finished()
+    }
+}
+
+/// What an event means; nothing, if it does not decode.
+fn deed(kind: u8, content: &[u8]) -> Deed {
+    let deed = match kind {
+        INPUT => words::decode_intent(content).map(Deed::Fly),
+        LOADOUT => words::decode_loadout(content).map(Deed::Choose),
+        _ => None,
+    };
+    deed.unwrap_or(Deed::Nothing)
+}
+
+/// Where those who look on look: at the ship of whoever leads.
+fn watched(arena: &Arena) -> Vec2 {
+    let ships = arena.pilots().filter_map(|(_, pilot)| {
+        let ship = arena.entity(pilot.ship()?)?;
+        Some((pilot.kills(), ship.position))
+    });
+    let leader = ships.max_by_key(|(kills, _)| *kills);
+    leader.map_or(Vec2::ZERO, |(_, position)| position)
+}
+
+const fn place(position: Vec2) -> tickwire_state::Vec2 {
+    tickwire_state::Vec2 {
+        x: narrow(position.x),
+        y: narrow(position.y),
+    }
+}

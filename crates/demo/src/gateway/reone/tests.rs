@@ -1,0 +1,205 @@
+//! Both halves, over good and bad networks.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tickwire_session::{Instant, Session};
+use tickwire_sim::addr::machine;
+use tickwire_sim::{Chance, Conditions, Network};
+
+use super::super::{ArenaClient, ClientGateway, Notice, Settings, Status};
+use super::*;
+use crate::{Bot, Host, Intent, Loadout, OwnerId, Random, STEP, Vec2, View, rules};
+
+/// A server, its players and the network between them.
+struct Game {
+    network: Network,
+    host: Host,
+    players: Vec<Player>,
+}
+
+struct Player {
+    client: client::Gateway,
+    mind: Mind,
+    /// The most other ships it saw at a time.
+    others: usize,
+    notices: Vec<Notice>,
+    view: View,
+}
+
+/// Who decides what a player wants.
+enum Mind {
+    Bot(Box<Bot>),
+    /// Presses keys at random, and holds them for a while.
+    Keys(Random, Intent),
+}
+
+impl Game {
+    fn new(conditions: Conditions, settings: &Settings, minds: Vec<Mind>) -> Self {
+        let mut network = Network::new(7);
+        network.set_conditions(conditions);
+        let addr = machine(1, reone::PORT);
+        network.add_node(addr);
+        let mut host = Host::new(1, 0);
+        host.serve(&PROTOCOL, Instant::ZERO, [7; 32], settings);
+        let players = (2..).zip(minds).map(|(number, mind)| {
+            network.add_node(machine(number, 5_000));
+            let loadout = match &mind {
+                Mind::Bot(bot) => bot.loadout(),
+                Mind::Keys(..) => Loadout::UNARMED,
+            };
+            let name = format!("pilot-{number}");
+            Player {
+                client: client::Gateway::new(Instant::ZERO, addr, &name, loadout),
+                mind,
+                others: 0,
+                notices: Vec::new(),
+                view: View::default(),
+            }
+        });
+        let players = players.collect();
+        Self {
+            network,
+            host,
+            players,
+        }
+    }
+
+    fn step(&mut self) {
+        let mut sessions = self.host.sessions();
+        for player in &mut self.players {
+            sessions.push(player.client.session() as &mut dyn Session);
+        }
+        self.network.run_for(STEP, &mut sessions);
+        let now = self.network.now();
+        self.host.step(now, &mut Vec::new());
+        for player in &mut self.players {
+            player.step(now);
+        }
+    }
+
+    fn run(&mut self, seconds: u32) {
+        for _ in 0..60 * seconds {
+            self.step();
+        }
+    }
+}
+
+impl Player {
+    fn step(&mut self, now: Instant) {
+        self.client.collect(now, &mut self.notices);
+        if self.client.status() != Status::Playing {
+            return;
+        }
+        self.view = self.client.view(now);
+        self.client.act(&match &mut self.mind {
+            Mind::Bot(bot) => bot.think(&self.view),
+            Mind::Keys(random, held) => {
+                if random.chance(0.05) {
+                    let keys = random.bits();
+                    held.forward = keys & 3 != 0;
+                    held.turn_left = keys & 12 == 0;
+                    held.turn_right = keys & 48 == 0;
+                }
+                *held
+            }
+        });
+        if self.view.own_ship.is_some() {
+            self.others = self.others.max(ships(&self.view).len() - 1);
+        }
+    }
+
+    fn own_position(&self) -> Option<Vec2> {
+        self.view.own_ship().map(|ship| ship.position)
+    }
+}
+
+fn ships(view: &View) -> BTreeMap<OwnerId, Vec2> {
+    let ships = view.seen.iter().filter(|seen| seen.kind == Kind::Ship);
+    ships
+        .filter_map(|ship| Some((ship.owner?, ship.position)))
+        .collect()
+}
+
+fn bots(count: u64) -> Vec<Mind> {
+    (0..count)
+        .map(|seed| Mind::Bot(Box::new(Bot::new(seed))))
+        .collect()
+}
+
+fn keys() -> Vec<Mind> {
+    vec![Mind::Keys(Random::new(5), Intent::default())]
+}
+
+const LOSSY: Conditions = Conditions {
+    latency: Duration::from_millis(75),
+    jitter: Duration::from_millis(10),
+    loss: Chance::percent(10),
+    ..Conditions::IDEAL
+};
+
+/// How far the ship of somebody who flies alone is shown to move at most from one step to the next, and
+/// how often the prediction was wrong, after two seconds in which it gets going.
+fn fly_alone(conditions: Conditions) -> (f64, u64) {
+    let mut game = Game::new(conditions, &Settings::default(), keys());
+    game.run(2);
+    assert_eq!(game.players[0].client.status(), Status::Playing);
+    let before = game.players[0].client.pilot.figures();
+    let mut furthest: f64 = 0.0;
+    let mut last = game.players[0].own_position().unwrap();
+    for _ in 0..60 * 20 {
+        game.step();
+        let position = game.players[0].own_position().unwrap();
+        furthest = furthest.max(position.distance(last));
+        last = position;
+    }
+    let after = game.players[0].client.pilot.figures();
+    assert_eq!(after.snaps, before.snaps);
+    (furthest, after.corrections - before.corrections)
+}
+
+/// What the fastest ship flies in a step.
+const STEP_WAY: f64 = rules::SHIP_MAX_SPEED * rules::STEP_SECONDS;
+
+#[test]
+fn on_a_good_network_the_prediction_is_right_to_the_bit() {
+    let (furthest, corrections) = fly_alone(Conditions::IDEAL);
+    assert_eq!(corrections, 0);
+    assert!(furthest < STEP_WAY, "{furthest}");
+}
+
+#[test]
+fn on_a_bad_network_the_own_ship_does_not_jump() {
+    let (furthest, corrections) = fly_alone(LOSSY);
+    assert!(furthest < 2.0 * STEP_WAY, "{furthest}");
+    assert!(corrections < 20, "of four hundred snapshots, {corrections}");
+}
+
+#[test]
+fn bots_on_a_lossy_network_fly_and_fire_and_keep_score() {
+    let mut game = Game::new(LOSSY, &Settings::default(), bots(8));
+    game.run(30);
+    let deaths: u16 = game
+        .host
+        .arena()
+        .pilots()
+        .map(|(_, pilot)| pilot.deaths())
+        .sum();
+    assert!(deaths > 3, "{deaths}");
+    for player in &game.players {
+        assert_eq!(player.client.status(), Status::Playing);
+        assert!(player.others >= 3, "{}", player.others);
+        let scores = &player.view.scores;
+        assert_eq!(scores.len(), 8);
+        let known: u16 = scores.iter().map(|score| score.deaths).sum();
+        // The last ones may still be on their way.
+        assert!(known <= deaths && known + 4 > deaths, "{known} of {deaths}");
+        assert!(scores.iter().all(|score| score.name.starts_with("pilot-")));
+    }
+    let heard = |player: &Player| {
+        let killed = |notice: &&Notice| matches!(notice, Notice::Killed { .. });
+        player.notices.iter().filter(killed).count()
+    };
+    let most = game.players.iter().map(heard).max().unwrap();
+    assert!(most > 0 && most <= deaths.into(), "{most} of {deaths}");
+}
