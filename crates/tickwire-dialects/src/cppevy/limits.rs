@@ -36,6 +36,13 @@ pub const ASSET_MAX: u32 = 64 * 1_024 * 1_024;
 /// Between two sendings of states: 20 a second.
 pub const STATE_PERIOD: Duration = Duration::from_millis(50);
 
+/// How much sooner than due a sending leaves if the game has just said what it shall tell.
+///
+/// A little more than a step at 60 a second: otherwise the states would leave between two steps, as
+/// old as the last one left them, and cost a waking of their own. The next sending is due a period
+/// after this one was, so the rate stays.
+pub const AHEAD: Duration = Duration::from_millis(18);
+
 /// How soon a state that did not change is sent again. The wait doubles up to [`REPEAT_LONGEST`],
 /// so that a lost change is soon repaired and a still entity costs little.
 pub const REPEAT_FIRST: Duration = Duration::from_millis(100);

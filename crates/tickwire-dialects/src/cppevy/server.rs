@@ -26,7 +26,7 @@ use tickwire_session::{
     Transmit, counters,
 };
 
-use super::limits::STATE_PERIOD;
+use super::limits::{AHEAD, STATE_PERIOD};
 use super::message::{Data, Object, PayloadWriter, Summon, encode};
 use super::{ActionId, Archetype, Component, Delivery, EventId, Registry, SyncId, Writer};
 use assets::Assets;
@@ -107,6 +107,8 @@ pub struct Server {
     /// Ends of streams that nothing is left to tell.
     refused_streams: VecDeque<Transmit>,
     next_send: Instant,
+    /// The game has said something about entities since the last sending.
+    is_fresh: bool,
     sending: Sending,
     /// Whose turn to send it is: those before have nothing to say.
     polled: Option<StreamId>,
@@ -132,6 +134,7 @@ impl Server {
             strangers: VecDeque::new(),
             refused_streams: VecDeque::new(),
             next_send: now,
+            is_fresh: false,
             sending: Sending::default(),
             polled: None,
             events: VecDeque::new(),
@@ -164,6 +167,7 @@ impl Server {
     ) -> Result<(), PublishError> {
         let value = Data::new(value).ok_or(PublishError::TooLong)?;
         self.entities.set(entity, component, value);
+        self.is_fresh = true;
         Ok(())
     }
 
@@ -357,6 +361,12 @@ impl Server {
 
     /// Begins a sending: what changed, and what is to be repeated, to everybody.
     fn send(&mut self, now: Instant) {
+        self.is_fresh = false;
+        // Counting from the last moment due keeps the rate; after a pause there is no catching up.
+        self.next_send += STATE_PERIOD;
+        if self.next_send <= now {
+            self.next_send = now + STATE_PERIOD;
+        }
         let timestamp = self.timestamp(now);
         let due = self.entities.take_due(now, timestamp);
         for peer in self.peers.values_mut() {
@@ -447,14 +457,13 @@ impl Session for Server {
         }
         self.sweep(now);
         self.send(now);
-        // Counting from the last moment due keeps the rate; after a pause there is no catching up.
-        self.next_send += STATE_PERIOD;
-        if self.next_send <= now {
-            self.next_send = now + STATE_PERIOD;
-        }
     }
 
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        if self.is_fresh && now + AHEAD >= self.next_send && !self.actors.is_empty() {
+            self.sweep(now);
+            self.send(now);
+        }
         let timestamp = self.timestamp(now);
         if let Some((to, refusals)) = self.strangers.pop_front() {
             let mut payload = PayloadWriter::new(out, timestamp);

@@ -75,6 +75,23 @@ fn a_state_that_always_changes_goes_twenty_times_a_second() {
     assert!(sent.is_sorted_by_key(|(_, value)| *value));
 }
 
+/// Steps of 16 ms and sendings of 50 ms never meet; each sending leaves with a step all the same, and
+/// tells what that step made.
+#[test]
+fn a_sending_leaves_with_the_step_that_is_nearest_before_it() {
+    let mut s = with_rock();
+    for step in 0..125_u8 {
+        set(&mut s, HEALTH, &[step]);
+        s.advance(ms(16));
+    }
+    let sent = healths(&mut s);
+    assert!((39..=41).contains(&sent.len()), "{}", sent.len());
+    let (first, begun) = sent[0];
+    for &(moment, step) in &sent {
+        assert_eq!(moment - first, u32::from(step - begun) * 16, "step {step}");
+    }
+}
+
 #[test]
 fn a_still_state_goes_at_least_once_a_second() {
     let mut s = with_rock();
