@@ -17,8 +17,8 @@ pub mod huffman;
 mod id;
 mod inspect;
 pub mod limits;
-pub mod manifest;
 pub mod message;
+mod resource;
 mod server;
 mod status;
 mod stream;
@@ -38,7 +38,7 @@ pub use client::{
 };
 pub use id::{CallId, ClientId, EventId, ModuleNumber, ObjectId, PacketSeq, SnapshotSeq};
 pub use inspect::{inspect, inspect_datagram};
-pub use manifest::{Manifest, Resource};
+pub use resource::{BASE, MANIFEST};
 pub use server::{
     AnswerError, Command, Departure, Module, ModuleError, Object, Question, Reply, Seat, Server,
     ServerConfig, ServerCounters, ServerEvent, limits as server_limits,

@@ -50,11 +50,8 @@ pub const PIECE_MAX: usize = 64 * 1_024;
 /// Bytes of a call's argument or result. An inventory of 255 of the longest strings has 65,281.
 pub const CALL_MAX: usize = 64 * 1_024;
 
-/// Bytes of a manifest. Twice its entries with names of the usual length.
+/// Bytes of a manifest. Twice 4,096 entries with names of the usual length.
 pub const MANIFEST_MAX: usize = 1_024 * 1_024;
-
-/// Entries of a manifest: more than any module of the original games has.
-pub const MANIFEST_ENTRIES: usize = 4_096;
 
 /// Bytes of a base: as the packet that it is, sent in pieces. Some 29,000 creatures.
 pub const BASE_MAX: usize = 1_024 * 1_024;

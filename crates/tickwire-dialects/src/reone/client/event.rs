@@ -151,7 +151,7 @@ pub struct Whole {
     pub sequence: SnapshotSeq,
     /// The server's tick.
     pub tick: u32,
-    /// The newest event that it shows the outcome of.
+    /// The newest event that it is known to show the outcome of; 0 if there is none.
     pub answered: EventId,
     /// The own creature in it, if there is one.
     pub own: Option<CreatureStatus>,

@@ -51,6 +51,7 @@ impl Client {
                 self.round_trip.add_sample(self.connection.advance(now));
                 self.counters.event_lost += self.uplink.restart() as u64;
                 self.answered = EventId(0);
+                self.commands.clear();
                 self.tell(ClientEvent::Welcomed { client });
                 self.begin_module(now, module, name);
             }
@@ -87,7 +88,8 @@ impl Client {
         self.timeline.clear();
         self.clock = RemoteClock::new();
         self.shown = SnapshotSeq::NONE;
-        self.commands.clear();
+        // Moments go on through modules, so what came before is still known when it comes again.
+        self.commands.drop_shots(|_| true);
         self.casting.clear();
         self.parameters = None;
         self.doubt = None;

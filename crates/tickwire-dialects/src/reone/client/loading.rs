@@ -13,8 +13,8 @@ use tickwire_session::bulk::{
 };
 
 use super::super::limits::{BASE_MAX, MANIFEST_MAX};
-use super::super::manifest::{BASE, MANIFEST};
 use super::super::message::Base;
+use super::super::resource::{BASE, MANIFEST};
 use super::limits::{FETCHES_AHEAD, HELD_MAX};
 use super::snapshot::Snapshot;
 

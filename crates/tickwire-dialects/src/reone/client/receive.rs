@@ -249,10 +249,15 @@ impl Client {
                 self.tell(ClientEvent::Started);
             }
         }
+        // What a newer one answers may be more than this one shows.
+        let at_least = match is_newest {
+            true => self.answered,
+            false => EventId::default(),
+        };
         self.tell(ClientEvent::Snapshot(Whole {
             sequence,
             tick: snapshot.tick,
-            answered: answered.unwrap_or(self.answered),
+            answered: answered.unwrap_or(at_least),
             own,
             is_newest,
         }));

@@ -18,7 +18,7 @@ use super::super::{EventId, Mode, ObjectId, SnapshotSeq};
 use super::commands::{CommandNumber, Commands};
 use super::limits::{COMMANDS_RIDING, DATAGRAM_MIN, LAST};
 use super::peer::Peer;
-use super::view::Draft;
+use super::view::{Draft, InRange};
 use super::world::SlotNumber;
 use super::{ServerCounters, Table};
 
@@ -165,11 +165,15 @@ impl Staged {
         riding.clear();
         riding.extend(untaken.take(COMMANDS_RIDING));
         let ack = peer.order.take_ack();
-        let seen = seen.iter().copied();
+        let in_range = InRange {
+            seen: seen.iter().copied(),
+            own: peer.own().and_then(|own| world.find(own)),
+        };
         let view = peer
             .views
-            .compose(now, world, changes, seen, rules.snapshot_bytes, draft);
+            .compose(now, world, changes, in_range, rules.snapshot_bytes, draft);
         view.commands.extend_from_slice(riding);
+        view.answered = ack.unwrap_or_default();
         counters.rationed += u64::from(draft.is_rationed());
         let header = DownHeader {
             sequence: world.newest(),

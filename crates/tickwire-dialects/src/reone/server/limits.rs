@@ -3,9 +3,10 @@
 use core::num::NonZeroU16;
 use core::time::Duration;
 
+use tickwire_session::bulk::RESOURCES_MAX;
 use tickwire_state::SightRange;
 
-use super::super::limits::{HEADER, LIST_HEADER, MANIFEST_ENTRIES, STRING_MAX};
+use super::super::limits::{HEADER, LIST_HEADER, STRING_MAX};
 
 /// Snapshots, counted back from the newest, that one may be made against: a second and a half of them.
 /// So many without an acknowledgement are one of the two signs that a client is gone.
@@ -93,7 +94,7 @@ pub const COMMANDS_RIDING: usize = 64;
 pub const CALLS_WAITING: usize = 128;
 
 /// Fetches of one client that wait: everything there is, asked for at once.
-pub const FETCHES_WAITING: usize = MANIFEST_ENTRIES + 1;
+pub const FETCHES_WAITING: usize = RESOURCES_MAX + 1;
 
 /// How long a stream may take to say Hello.
 pub const HELLO_PATIENCE: Duration = Duration::from_secs(10);

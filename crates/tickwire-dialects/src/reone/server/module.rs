@@ -8,8 +8,8 @@ use core::fmt;
 
 use tickwire_session::bulk::{Shelf, ShelfError};
 
-use super::super::manifest::{BASE, MANIFEST};
 use super::super::message::Base;
+use super::super::resource::{BASE, MANIFEST};
 use super::super::{AnyStatus, BadText, ModuleNumber, ObjectId, Text};
 use super::world::Object;
 

@@ -9,6 +9,8 @@ pub(super) struct EventOrder {
     /// The newest that was handed to the game.
     newest: EventId,
     processed: EventId,
+    /// The newest that the client knows to be processed: it has a snapshot that says so.
+    settled: EventId,
     /// Snapshots that are still to carry an acknowledgement.
     acks_due: u8,
     /// The client begins again, and may count from 1 again.
@@ -29,15 +31,16 @@ pub(super) enum Arrived {
 }
 
 impl EventOrder {
-    /// An event arrived.
-    pub(super) fn receive(&mut self, id: EventId) -> Arrived {
+    /// An event arrived, in a packet that is newer than all before or in one that was held up.
+    pub(super) fn receive(&mut self, id: EventId, is_newest: bool) -> Arrived {
         if id == EventId::UNACKNOWLEDGED {
             return Arrived::Next;
         }
         self.acks_due = EVENT_ACKS;
-        if self.may_restart && id == EventId(1) {
+        if self.may_restart && is_newest && id == EventId(1) {
             self.newest = EventId::default();
             self.processed = EventId::default();
+            self.settled = EventId::default();
         }
         if id <= self.newest {
             return Arrived::Again;
@@ -58,11 +61,17 @@ impl EventOrder {
         self.processed = self.processed.max(id.min(self.newest));
     }
 
+    /// The client has a snapshot that acknowledged this event.
+    pub(super) fn settle(&mut self, id: EventId) {
+        self.settled = self.settled.max(id);
+    }
+
     /// The client was away, or is in another module. Whether it goes on counting or counts from 1 again,
     /// it is understood.
     pub(super) const fn resume(&mut self) {
         self.acks_due = 0;
-        self.may_restart = self.newest.0 > 0;
+        // One that does not know event 1 to be processed repeats it, and does not begin again.
+        self.may_restart = self.settled.0 > 0;
     }
 
     /// What the next snapshot acknowledges, if anything.
@@ -83,7 +92,7 @@ mod tests {
 
     #[track_caller]
     fn check(order: &mut EventOrder, id: u32, expected: Arrived) {
-        assert_eq!(order.receive(EventId(id)), expected, "event {id}");
+        assert_eq!(order.receive(EventId(id), true), expected, "event {id}");
     }
 
     #[test]
@@ -127,13 +136,26 @@ mod tests {
     fn whoever_was_away_may_go_on_counting_or_begin_again() {
         let mut order = EventOrder::default();
         (1..=5).for_each(|id| check(&mut order, id, Arrived::Next));
+        order.process(EventId(5));
+        order.settle(EventId(5));
         let mut other = order;
         order.resume();
         check(&mut order, 6, Arrived::Next);
         check(&mut order, 1, Arrived::Again);
         other.resume();
+        assert_eq!(other.receive(EventId(1), false), Arrived::Again, "held up");
         check(&mut other, 1, Arrived::Next);
         check(&mut other, 2, Arrived::Next);
         check(&mut other, 1, Arrived::Again);
+    }
+
+    #[test]
+    fn whoever_repeats_the_first_event_does_not_begin_again() {
+        let mut order = EventOrder::default();
+        check(&mut order, 1, Arrived::Next);
+        order.process(EventId(1));
+        order.resume();
+        check(&mut order, 1, Arrived::Again);
+        check(&mut order, 2, Arrived::Next);
     }
 }

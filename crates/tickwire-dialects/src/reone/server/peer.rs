@@ -177,18 +177,24 @@ impl Peer {
         self.largest = largest.min(DATAGRAM_MAX);
     }
 
-    /// Takes note of a datagram that decoded.
-    pub(super) fn hear(&mut self, now: Instant, bytes: usize, header: &UpHeader) {
+    /// Takes note of a datagram that decoded. Returns whether it is newer than all before.
+    pub(super) fn hear(&mut self, now: Instant, bytes: usize, header: &UpHeader) -> bool {
         self.last_heard = now;
         self.traffic.received(bytes);
         self.traffic.messages_in += 1;
         let missing = match self.packet {
-            Some(before) if !header.packet.is_newer_than(before) => return,
+            Some(before) if !header.packet.is_newer_than(before) => return false,
             Some(before) => header.packet.0.wrapping_sub(before.0) - 1,
             None => 0,
         };
         self.packet = Some(header.packet);
         self.loss.add_arrival(missing);
+        true
+    }
+
+    /// It is ready: packets are counted from the one that says so.
+    pub(super) const fn count_from(&mut self, packet: PacketSeq) {
+        self.packet = Some(packet);
     }
 
     /// It says that it has a snapshot whole. Returns whether that can be.
@@ -198,6 +204,7 @@ impl Peer {
                 self.round_trip.add_sample(now.since(sent));
                 if let Some(view) = self.views.view(seq) {
                     self.known.extend(&view.commands);
+                    self.order.settle(view.answered);
                 }
                 true
             }

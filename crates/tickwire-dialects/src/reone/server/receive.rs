@@ -5,9 +5,9 @@
 
 use tickwire_session::{Addr, Denied, Instant, Token};
 
-use super::super::ClientId;
 use super::super::limits::{HEADER, RECEIVE_MAX};
 use super::super::message::{Event, Invalid, Packet, Up, UpElement};
+use super::super::{ClientId, PacketSeq};
 use super::limits::{EVENTS_WAITING, INVALID, STRANGERS_WAITING};
 use super::order::Arrived;
 use super::peer::Stage;
@@ -154,10 +154,10 @@ impl Server {
         let Some(peer) = self.peers.get_mut(&client) else {
             return;
         };
-        peer.hear(now, length, &packet.header);
+        let is_newest = peer.hear(now, length, &packet.header);
         let is_ready = packet.elements().any(|element| element == UpElement::Ready);
         if is_ready {
-            self.hear_ready(client);
+            self.hear_ready(client, packet.header.packet);
         }
         let Some(peer) = self.peers.get_mut(&client) else {
             return;
@@ -174,12 +174,12 @@ impl Server {
         }
         for element in packet.elements() {
             if let UpElement::Event(event) = element {
-                self.hear_event(now, client, &event);
+                self.hear_event(now, client, &event, is_newest);
             }
         }
     }
 
-    fn hear_ready(&mut self, client: ClientId) {
+    fn hear_ready(&mut self, client: ClientId, packet: PacketSeq) {
         let next_command = self.table.commands.next();
         let Some(peer) = self.peers.get_mut(&client) else {
             return;
@@ -189,6 +189,7 @@ impl Server {
                 peer.stage = Stage::Playing;
                 peer.parameters_at = None;
                 peer.begin_again();
+                peer.count_from(packet);
                 // Older commands come with the snapshots.
                 peer.untold = next_command;
                 self.events.push_back(ServerEvent::Ready { client });
@@ -202,7 +203,7 @@ impl Server {
         }
     }
 
-    fn hear_event(&mut self, now: Instant, client: ClientId, event: &Event<'_>) {
+    fn hear_event(&mut self, now: Instant, client: ClientId, event: &Event<'_>, is_newest: bool) {
         let Some(peer) = self.peers.get_mut(&client) else {
             return;
         };
@@ -215,7 +216,7 @@ impl Server {
             self.counters.event_overrun += 1;
             return;
         }
-        match peer.order.receive(event.id) {
+        match peer.order.receive(event.id, is_newest) {
             Arrived::Next => self.events.push_back(ServerEvent::Event {
                 client,
                 id: event.id,

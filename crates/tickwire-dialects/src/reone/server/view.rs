@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use tickwire_session::Instant;
 
-use super::super::{ObjectId, SnapshotSeq};
+use super::super::{EventId, ObjectId, SnapshotSeq};
 use super::changes::{Change, Changes};
 use super::commands::CommandNumber;
 use super::limits::HISTORY;
@@ -39,6 +39,17 @@ pub(super) struct View {
     held: Vec<Held>,
     /// What else it held.
     pub(super) commands: Vec<CommandNumber>,
+    /// The event that it acknowledged; 0 if none.
+    pub(super) answered: EventId,
+}
+
+/// What a client has in range.
+pub(super) struct InRange<I> {
+    /// In the order of slots.
+    pub(super) seen: I,
+    /// Its own creature, which is told of before everything else: what a snapshot says of events is
+    /// true of that creature.
+    pub(super) own: Option<SlotNumber>,
 }
 
 /// An object as a client holds it.
@@ -72,8 +83,9 @@ pub(super) struct Draft {
     pub(super) lists: [Vec<Change>; 4],
     pub(super) kept: Vec<ObjectId>,
     changed: Vec<Changed>,
-    /// Places in `changed`, oldest first.
+    /// Places in `changed`, in the order in which they are told while there is room.
     order: Vec<usize>,
+    own: Option<SlotNumber>,
     bytes: usize,
     is_rationed: bool,
 }
@@ -87,6 +99,7 @@ struct Changed {
     /// Its place in the view.
     at: usize,
     told: SnapshotSeq,
+    is_own: bool,
     is_sent: bool,
 }
 
@@ -164,18 +177,19 @@ impl Views {
         self.newest_sent
     }
 
-    /// Decides what the newest snapshot says, and remembers what the client will hold. `seen` is in
-    /// the order of slots, and `budget` the bytes of all that changed.
+    /// Decides what the newest snapshot says, and remembers what the client will hold. `budget` is the
+    /// bytes of all that changed.
     pub(super) fn compose(
         &mut self,
         now: Instant,
         world: &World,
         changes: &mut Changes,
-        seen: impl Iterator<Item = SlotNumber>,
+        InRange { seen, own }: InRange<impl Iterator<Item = SlotNumber>>,
         budget: usize,
         draft: &mut Draft,
     ) -> &mut View {
         let newest = world.newest();
+        draft.own = own;
         if self.ring.is_empty() {
             self.ring.resize_with(HISTORY as usize, || View::new(now));
         }
@@ -217,6 +231,7 @@ impl Views {
         view.sent = now;
         view.held = held;
         view.commands.clear();
+        view.answered = EventId::UNACKNOWLEDGED;
         view
     }
 
@@ -264,6 +279,7 @@ impl View {
             sent: now,
             held: Vec::new(),
             commands: Vec::new(),
+            answered: EventId::UNACKNOWLEDGED,
         }
     }
 
@@ -314,6 +330,7 @@ impl Draft {
                 before,
                 at,
                 told: SnapshotSeq::NONE,
+                is_own: self.own == Some(slot),
                 is_sent: false,
             });
         }
@@ -337,7 +354,10 @@ impl Draft {
         let Self { changed, order, .. } = self;
         order.clear();
         order.extend(0..changed.len());
-        order.sort_unstable_by_key(|at| (changed.get(*at).map(|changed| changed.told), *at));
+        order.sort_unstable_by_key(|at| {
+            let changed = changed.get(*at);
+            (changed.map(|changed| (!changed.is_own, changed.told)), *at)
+        });
         let mut left = budget;
         for at in order {
             let Some(changed) = changed.get_mut(*at) else {

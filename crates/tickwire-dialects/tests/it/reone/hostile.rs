@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tickwire_dialects::reone::message::{
     Answer, Base, Call, Compression, Direction, Down, DownHeader, Method, Packet, PacketWriter, Up,
 };
-use tickwire_dialects::reone::{Inbox, Manifest, inspect, inspect_datagram};
+use tickwire_dialects::reone::{Inbox, inspect, inspect_datagram};
 use tickwire_wire::{DecodeError, FieldLog};
 
 use super::words::{
@@ -35,7 +35,6 @@ fn read(bytes: &[u8]) -> Result<(), TestCaseError> {
     }
     ignore(receive::<Up>(bytes));
     ignore(receive::<Down>(bytes));
-    ignore(Manifest::decode(bytes));
     for method in Method::ALL {
         ignore(Call::decode(method.name(), bytes));
         if let Ok(Answer::Inventory(items)) = Answer::decode(method, bytes) {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use tickwire_dialects::reone::message::{Base, DownElement, Refusal, UpFrame};
-use tickwire_dialects::reone::{Manifest, Server, ServerConfig};
+use tickwire_dialects::reone::{Server, ServerConfig};
+use tickwire_session::bulk::Manifest;
 use tickwire_session::{Path, Room, Session, StreamId};
 
 use super::script::{ANN, Said, Script, config, text};
@@ -53,13 +54,17 @@ fn the_manifest_lists_everything_and_the_base_is_a_packet() {
     let ann = script.greet(0, ANN);
     script.write(ann.on, &[fetch("manifest", 0)]);
     let manifest = check_whole(&script.frames(ann.on), "manifest", 0);
-    let manifest = Manifest::decode(&manifest).unwrap();
-    let names: Vec<_> = manifest.iter().map(|(name, _)| name.to_owned()).collect();
+    let manifest = Manifest::parse(&manifest).unwrap();
+    let names: Vec<_> = manifest
+        .listed()
+        .iter()
+        .map(|listed| &*listed.name)
+        .collect();
     assert_eq!(names, ["base", "rules.txt"]);
 
     script.write(ann.on, &[fetch("base", 0)]);
     let base = check_whole(&script.frames(ann.on), "base", 0);
-    assert_eq!(manifest.find("base").unwrap().size, base.len() as u64);
+    assert_eq!(manifest.listed()[0].size, base.len() as u64);
     let base = Base::decode(&base).unwrap();
     let elements: Vec<_> = base.elements().collect();
     let [DownElement::SpatialFull { id, status }] = elements[..] else {

@@ -1,0 +1,242 @@
+//! The game, its server and its players, on one network.
+
+use std::time::Duration;
+
+use tickwire_dialects::reone::message::Compression;
+use tickwire_dialects::reone::{Object, PORT, Phase, Server, ServerConfig};
+use tickwire_session::{Instant, Session};
+use tickwire_sim::{Network, NodeId, Rng, StreamConditions, Way, addr};
+
+use super::game::{Entry, Game};
+use super::sabotage::{Bug, Saboteur};
+use super::truth::{SIGHT, Truth};
+use super::viewer::Viewer;
+
+/// Clients that play.
+const VIEWERS: u8 = 3;
+/// Between two snapshots.
+const TICK: Duration = Duration::from_millis(50);
+
+pub(super) struct World {
+    pub(super) rng: Rng,
+    pub(super) net: Network,
+    node: NodeId,
+    pub(super) server: Saboteur,
+    pub(super) game: Game,
+    truth: Truth,
+    pub(super) viewers: Vec<Viewer>,
+    tick: u32,
+    is_coded: bool,
+    /// Nobody says anything any more; things still move.
+    pub(super) is_silent: bool,
+}
+
+impl World {
+    pub(super) fn new(seed: u64, bug: Option<Bug>) -> Self {
+        let mut net = Network::new(seed);
+        let mut rng = Rng::new(seed).branch(1);
+        let node = net.add_node(addr::machine(1, PORT));
+        let game = Game::new(rng.branch(2));
+        let is_coded = bug.is_none() && rng.within(0..=1) == 0;
+        let config = ServerConfig {
+            module: game.module("danm13"),
+            sight: SIGHT,
+            // Half of the time, too little for everything that changes.
+            snapshot_bytes: if rng.within(0..=1) == 0 { 150 } else { 6_000 },
+            compression: if is_coded {
+                Compression::Huffman
+            } else {
+                Compression::None
+            },
+            ..ServerConfig::default()
+        };
+        let server = Server::new(config, rng.secret()).expect("a good module");
+        let viewers: Vec<_> = (0..VIEWERS)
+            .map(|number| Viewer::connect(&mut net, number))
+            .collect();
+        // A small datagram is most of all a snapshot of many datagrams.
+        for viewer in &viewers {
+            let largest =
+                [400, 600, 1_200, 1_200][usize::try_from(rng.within(0..=3)).expect("few")];
+            let way = Way {
+                from: node,
+                to: viewer.node,
+            };
+            net.set_largest_datagram(way, largest);
+        }
+        net.set_stream_conditions(StreamConditions {
+            hold: Duration::from_millis(rng.within(0..=20)),
+            ..StreamConditions::USUAL
+        });
+        let mut truth = Truth::default();
+        truth.begin(server.newest(), &game.objects);
+        Self {
+            rng,
+            net,
+            node,
+            server: Saboteur { server, bug },
+            game,
+            truth,
+            viewers,
+            tick: 0,
+            is_coded,
+            is_silent: false,
+        }
+    }
+
+    pub(super) fn run(&mut self, ticks: u32) -> Result<(), String> {
+        (0..ticks).try_for_each(|_| self.tick())
+    }
+
+    pub(super) fn wait(
+        &mut self,
+        ticks: u32,
+        what: &str,
+        done: impl Fn(&Self) -> bool,
+    ) -> Result<(), String> {
+        for _ in 0..ticks {
+            if done(self) {
+                return Ok(());
+            }
+            self.tick()?;
+        }
+        Err(format!("not after {ticks} ticks: {what}"))
+    }
+
+    fn tick(&mut self) -> Result<(), String> {
+        self.tick += 1;
+        let now = Instant::ZERO + TICK * self.tick;
+        self.run_network(now);
+        let server = &mut self.server.server;
+        self.game.play(now, server)?;
+        let objects = self.game.objects.iter();
+        let objects = objects.map(|(&id, &status)| Object { id, status });
+        server.publish(now, self.tick, objects);
+        self.run_network(now);
+        let server = &mut self.server.server;
+        self.truth
+            .record(server, &self.game.objects, &self.game.players);
+        if !self.is_silent {
+            self.game.command(server);
+        }
+        for viewer in &mut self.viewers {
+            viewer.look(&self.truth, &self.game.issued)?;
+            if !self.is_silent {
+                viewer.act(now, self.tick)?;
+            }
+        }
+        self.check_events()
+    }
+
+    fn run_network(&mut self, until: Instant) {
+        let mut sessions: Vec<&mut dyn Session> = vec![&mut self.server];
+        sessions.extend(
+            self.viewers
+                .iter_mut()
+                .map(|viewer| viewer as &mut dyn Session),
+        );
+        self.net.run_until(until, &mut sessions);
+    }
+
+    /// Goes on to another module, in which other things are at other places.
+    pub(super) fn change_module(&mut self) {
+        self.game.begin_again();
+        let module = self.game.module("tar_m02");
+        let changed = self.server.server.change_module(module);
+        changed.expect("a good module");
+        self.truth
+            .begin(self.server.server.newest(), &self.game.objects);
+    }
+
+    pub(super) fn cut_off(&mut self, viewer: usize) {
+        self.net.partition(self.node, self.viewers[viewer].node);
+    }
+
+    pub(super) fn cut_somebody_one_way(&mut self) {
+        let (mut from, mut to) = (self.node, self.viewers[0].node);
+        if self.rng.within(0..=1) == 0 {
+            std::mem::swap(&mut from, &mut to);
+        }
+        self.net.cut(Way { from, to });
+    }
+
+    pub(super) fn mend(&mut self) {
+        for viewer in &self.viewers {
+            self.net.heal(self.node, viewer.node);
+        }
+    }
+
+    pub(super) fn is_all_playing(&self) -> bool {
+        let is_playing = |viewer: &Viewer| viewer.client.phase() == Phase::Playing;
+        self.viewers.iter().all(is_playing)
+    }
+
+    /// Whether everything that was said has arrived, and everything asked was answered or given up.
+    pub(super) fn is_all_heard(&self) -> bool {
+        self.viewers.iter().all(|viewer| {
+            let heard = viewer.id.and_then(|id| self.game.heard.get(&id));
+            heard.map_or(0, Vec::len) == viewer.sent as usize && viewer.has_answers()
+        })
+    }
+
+    /// Events came once and in order so far.
+    fn check_events(&self) -> Result<(), String> {
+        for (client, heard) in &self.game.heard {
+            if !heard
+                .iter()
+                .copied()
+                .eq(1..=u32::try_from(heard.len()).expect("few"))
+            {
+                return Err(format!("{client} was heard to say {heard:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing was noticed that a good server and a good client never see.
+    pub(super) fn check_end(&self) -> Result<(), String> {
+        for viewer in &self.viewers {
+            viewer.check_commands(&self.game.issued)?;
+            let counters = viewer.client.counters();
+            // What is left of the module before cannot be read by one who was not yet told how.
+            let undecodable = if self.is_coded {
+                0
+            } else {
+                counters.undecodable
+            };
+            let wrong = [
+                undecodable,
+                counters.contradiction,
+                counters.unknown_object,
+                counters.object_twice,
+                counters.ack_never_sent,
+                counters.unexpected,
+            ];
+            if wrong != [0; 6] {
+                return Err(format!("{counters:?}"));
+            }
+        }
+        let counters = self.server.server.counters();
+        let wrong = [
+            counters.undecodable_datagram,
+            counters.undecodable_stream,
+            counters.ack_never_sent,
+            counters.wrong_token,
+            counters.object_refused,
+            counters.fell_behind,
+            counters.path_too_narrow,
+        ];
+        if wrong != [0; 7] {
+            return Err(format!("{counters:?}"));
+        }
+        Ok(())
+    }
+
+    /// When something became of a client, if it did after `since`.
+    pub(super) fn when(&self, since: Instant, what: Entry) -> Option<Instant> {
+        let mut diary = self.game.diary.iter();
+        diary
+            .find(|(at, entry)| *at >= since && *entry == what)
+            .map(|(at, _)| *at)
+    }
+}
