@@ -32,6 +32,12 @@ impl Pace {
         }
     }
 
+    /// When one more is allowed, if that is not already.
+    pub(super) fn next(&self) -> Option<Instant> {
+        let oldest = self.recent.front()?;
+        (self.recent.len() >= self.most).then(|| *oldest + self.span)
+    }
+
     /// Counts one.
     pub(super) fn count(&mut self, now: Instant) {
         while self.recent.len() >= self.most {

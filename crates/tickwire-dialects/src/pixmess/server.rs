@@ -332,10 +332,11 @@ impl Server {
 
     /// Does what is due for a connection.
     fn look_after(&mut self, now: Instant, on: StreamId) {
+        self.correct(now, on);
         let Some(peer) = self.peers.get_mut(on) else {
             return;
         };
-        let due = now >= peer.deadline();
+        let due = now >= peer.silence_deadline();
         match peer.stage {
             Stage::Greeting if due => self.fault(now, on, Fault::LoginTimeout),
             Stage::Entering | Stage::Playing if now.since(peer.last_heard) >= TIMEOUT => {

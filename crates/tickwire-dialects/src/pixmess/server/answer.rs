@@ -146,7 +146,11 @@ impl Server {
 
     /// Tells a player where it is.
     pub(super) fn tell_position(&mut self, on: StreamId) {
-        if let Some(guest) = self.peers.get(on).and_then(|peer| peer.guest.as_ref()) {
+        let Some(peer) = self.peers.get_mut(on) else {
+            return;
+        };
+        peer.owes_correction = false;
+        if let Some(guest) = &peer.guest {
             let (entity, at) = (guest.player.entity(), guest.at);
             self.peers
                 .tell(on, FromServer::EntityPosition { entity, at });

@@ -39,6 +39,8 @@ pub(super) struct Peer {
     pinged: Option<Instant>,
     pub(super) round_trip: RoundTrip,
     pub(super) traffic: Traffic,
+    /// Whether steps were refused without a word, for the rate of words about it.
+    pub(super) owes_correction: bool,
     /// Whether it is among those who may have something to be written.
     pub(super) ready: bool,
     pub(super) refused: u64,
@@ -155,6 +157,7 @@ impl Peer {
             pinged: None,
             round_trip: RoundTrip::new(),
             traffic: Traffic::NONE,
+            owes_correction: false,
             ready: false,
             refused: 0,
             alarm: Instant::NEVER,
@@ -187,6 +190,15 @@ impl Peer {
 
     /// When something is due, if nothing more is heard.
     pub(super) fn deadline(&self) -> Instant {
+        let silence = self.silence_deadline();
+        match self.rates.corrections.next() {
+            Some(next) if self.owes_correction => silence.min(next),
+            _ => silence,
+        }
+    }
+
+    /// When silence has a consequence.
+    pub(super) fn silence_deadline(&self) -> Instant {
         match self.stage {
             Stage::Greeting => self.opened + LOGIN_PATIENCE,
             Stage::Entering | Stage::Playing => {

@@ -240,9 +240,19 @@ impl Server {
             Some(_) => self.counters.too_fast += 1,
             None => self.counters.bad_direction += 1,
         }
-        let corrected = peer.rates.corrections.take(now);
+        // One that takes no other step would believe for ever in this one.
+        peer.owes_correction = true;
         self.note_refusal(on);
-        if corrected.is_some() {
+        self.correct(now, on);
+        self.peers.rearm(on);
+    }
+
+    /// Tells a player whose steps were refused where it is, as soon as that may be said again.
+    pub(super) fn correct(&mut self, now: Instant, on: StreamId) {
+        if let Some(peer) = self.peers.get_mut(on)
+            && peer.owes_correction
+            && peer.rates.corrections.take(now).is_some()
+        {
             self.tell_position(on);
         }
     }
