@@ -7,14 +7,15 @@
 //!
 //! A step runs its phases in one fixed order (see [`Arena::step`]), each over the entities in the
 //! order of their ids. The parts: `life` brings ships in and buries them, `sky` and `motion` move,
-//! `weapon` fires, `collision` decides who was hit, with `sweep` to find who is near, and `memory` takes
-//! up an earlier run.
+//! `weapon` fires, `collision` decides who was hit, with `sweep` to find who is near and `past` to
+//! know where everybody was, and `memory` takes up an earlier run.
 
 mod collision;
 mod event;
 mod life;
 mod memory;
 mod motion;
+mod past;
 mod pilot;
 mod sky;
 mod sweep;
@@ -25,9 +26,10 @@ use core::time::Duration;
 
 use crate::slots::Slots;
 use crate::view::{Score, Seen};
-use crate::{Entity, EntityId, Intent, Loadout, Random, View, limits, rules};
+use crate::{Entity, EntityId, Intent, Loadout, Random, STEP, View, limits, rules};
 use event::EventLog;
 use memory::Berths;
+use past::Past;
 use sky::Celestial;
 use sweep::Sweep;
 
@@ -44,6 +46,12 @@ impl Tick {
     #[must_use]
     pub fn after(self, steps: u32) -> Self {
         Self(self.0 + u64::from(steps))
+    }
+
+    /// The time that has passed since an earlier moment; none, if it is later.
+    pub fn time_since(self, earlier: Self) -> Duration {
+        let steps = self.0.saturating_sub(earlier.0);
+        STEP * u32::try_from(steps).unwrap_or(u32::MAX)
     }
 }
 
@@ -72,6 +80,7 @@ pub struct Arena {
     pilots: Slots<Pilot>,
     sky: Vec<Celestial>,
     sweep: Sweep,
+    past: Past,
     events: EventLog,
     /// Ships of an earlier run that wait for their pilots.
     berths: Berths,
@@ -89,6 +98,7 @@ impl Arena {
             pilots: Slots::new(limits::PILOTS),
             sky: Vec::new(),
             sweep: Sweep::default(),
+            past: Past::default(),
             events: EventLog::default(),
             berths: Berths::default(),
         };
@@ -119,6 +129,14 @@ impl Arena {
     pub fn set_intent(&mut self, pilot: PilotId, intent: Intent) {
         if let Some(pilot) = self.pilots.get_mut(pilot.0) {
             pilot.intent = intent;
+        }
+    }
+
+    /// Says how long ago what the pilot's player sees was true. Rays are judged by that, up to
+    /// [`REWIND_MAX`](tickwire_state::REWIND_MAX); everything that flies has to be led.
+    pub fn set_rewind(&mut self, pilot: PilotId, rewind: Duration) {
+        if let Some(pilot) = self.pilots.get_mut(pilot.0) {
+            pilot.rewind = rewind;
         }
     }
 
@@ -162,6 +180,7 @@ impl Arena {
         self.collide();
         self.end_old_shots();
         self.bury_the_dead();
+        self.remember();
         self.events.end_step();
     }
 

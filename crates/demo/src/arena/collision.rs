@@ -165,8 +165,9 @@ impl Arena {
         };
         let (left, right) = (beam.from.x, beam.at(rules::PHASER_LENGTH).x);
         let span = left.min(right)..=left.max(right);
-        let targets = sweep
-            .near(span)
+        let seen = self.seen_targets(owner);
+        let targets = seen.as_deref().unwrap_or_else(|| sweep.near(span));
+        let targets = targets
             .iter()
             .filter(|it| it.owner != owner && self.entities.get(it.id.0).is_some())
             .map(|it| (it.id, it.position, it.radius));

@@ -44,6 +44,8 @@ pub struct Pilot {
     deaths: u16,
     pub(super) ping: Option<Duration>,
     pub(super) intent: Intent,
+    /// How long ago what its player sees was true; see [`Arena::set_rewind`](super::Arena::set_rewind).
+    pub(crate) rewind: Duration,
     /// What the next ship carries; none while the pilot only watches.
     pub(super) loadout: Option<Loadout>,
     pub(super) ship: Option<EntityId>,
@@ -59,6 +61,7 @@ impl Pilot {
             deaths: 0,
             ping: None,
             intent: Intent::default(),
+            rewind: Duration::ZERO,
             loadout: None,
             ship: None,
             enters: Tick(0),

@@ -86,7 +86,7 @@ impl NetGraph {
             Style::new()
         };
         let remark = self.remark.as_ref();
-        let remark = remark.map_or_else(String::new, |remark| format!("  {remark}"));
+        let remark = remark.map_or_else(String::new, |remark| format!(" {remark} "));
         let graph = bars(self.ages.iter().copied(), millis(OLD));
         Line::from(vec![
             label(" rtt "),
@@ -102,8 +102,8 @@ impl NetGraph {
             label(" kbit/s  update "),
             Span::raw(format!("{:>3.0}", millis(self.age))),
             label(" ms "),
-            Span::styled(graph, Style::new().fg(palette::GREEN)),
             Span::raw(remark),
+            Span::styled(graph, Style::new().fg(palette::GREEN)),
         ])
     }
 }

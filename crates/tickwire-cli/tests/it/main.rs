@@ -3,6 +3,7 @@
 mod command;
 mod inspect;
 mod lossy;
+mod reone;
 mod saving;
 mod serving;
 mod terminal;

@@ -74,7 +74,7 @@ fn fifty_bots_of_opendrakan_play_ten_seconds_and_none_is_lost() {
 
 #[test]
 fn bots_in_the_servers_process_need_no_network() {
-    for protocol in ["lwar", "cppevy"] {
+    for protocol in ["lwar", "cppevy", "reone"] {
         let done = run(&[
             "bots",
             protocol,

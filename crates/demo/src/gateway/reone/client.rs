@@ -288,7 +288,7 @@ impl ClientGateway for Gateway {
             Mode::Fallback => "fallback",
         };
         Some(match self.client.own() {
-            Some(_) => format!("{mode}, prediction off by {:.1}", self.pilot.error()),
+            Some(_) => format!("{mode} ±{:.1}", self.pilot.error()),
             None => format!("{mode}, looking on"),
         })
     }

@@ -11,7 +11,7 @@ use tickwire_dialects::reone::EventId;
 use tickwire_state::{InputCredit, InputRate};
 
 use crate::rules::STEPS_PER_SECOND;
-use crate::{Intent, Loadout};
+use crate::{Intent, Loadout, Tick};
 
 /// Inputs that a client may be ahead of the clock: a quarter of a second. It bounds the line, too.
 const ALLOWANCE: u32 = 15;
@@ -34,8 +34,8 @@ const RATE: InputRate = InputRate {
 /// What an event asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Deed {
-    /// This, for one step.
-    Fly(Intent),
+    /// This, for one step, by somebody who saw the world of that tick.
+    Fly(Intent, Tick),
     /// These weapons.
     Choose(Loadout),
     /// Nothing that is known here.
@@ -61,6 +61,8 @@ pub(super) struct Inputs {
 pub(super) struct Taken {
     /// What the pilot wants in this step.
     pub(super) intent: Intent,
+    /// Which world that is about, unless the input is late.
+    pub(super) seen: Option<Tick>,
     /// Other weapons.
     pub(super) chosen: Option<Loadout>,
     /// The last event that came into it, if any.
@@ -83,10 +85,10 @@ impl Inputs {
     /// An event came. An input ahead of the clock by more than the allowance counts for nothing.
     pub(super) fn push(&mut self, id: EventId, deed: Deed) {
         let deed = match deed {
-            Deed::Fly(_) if self.credit.take().is_err() => Deed::Nothing,
+            Deed::Fly(..) if self.credit.take().is_err() => Deed::Nothing,
             deed => deed,
         };
-        self.waiting += usize::from(matches!(deed, Deed::Fly(_)));
+        self.waiting += usize::from(matches!(deed, Deed::Fly(..)));
         self.line.push_back((id, deed));
     }
 
@@ -96,6 +98,7 @@ impl Inputs {
         let mut skips = self.is_too_long();
         let mut taken = Taken {
             intent: Intent::default(),
+            seen: None,
             chosen: None,
             processed: None,
         };
@@ -105,8 +108,9 @@ impl Inputs {
             match deed {
                 Deed::Choose(loadout) => taken.chosen = Some(loadout),
                 Deed::Nothing => {}
-                Deed::Fly(intent) => {
+                Deed::Fly(intent, seen) => {
                     self.waiting -= 1;
+                    taken.seen = Some(seen);
                     (self.last, self.late) = (intent, 0);
                     if !core::mem::take(&mut skips) {
                         break;
@@ -141,11 +145,12 @@ mod tests {
     use super::*;
 
     fn fly(number: u32) -> Deed {
-        Deed::Fly(Intent {
+        let intent = Intent {
             forward: true,
             turn_left: number.is_multiple_of(2),
             ..Intent::default()
-        })
+        };
+        Deed::Fly(intent, Tick(number.into()))
     }
 
     #[test]
@@ -163,6 +168,7 @@ mod tests {
         );
         let second = inputs.take_step();
         assert_eq!((second.chosen, second.processed), (None, Some(EventId(3))));
+        assert_eq!((first.seen, second.seen), (Some(Tick(2)), Some(Tick(3))));
         assert!(!second.intent.turn_left);
     }
 

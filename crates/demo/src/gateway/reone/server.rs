@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tickwire_dialects::reone::message::{Compression, Status};
+use tickwire_dialects::reone::server_limits::LERP;
 use tickwire_dialects::reone::{
     AnyStatus, CallId, ClientId, EventId, Object, Question, Reply, Seat, Server, ServerConfig,
-    ServerEvent,
+    ServerEvent, SnapshotSeq,
 };
 use tickwire_session::{Events, Instant, Session, TokenBucket};
 use tickwire_state::SightRange;
@@ -18,7 +19,7 @@ use super::inputs::{Deed, Inputs};
 use super::{INPUT, LOADOUT, SCORES, SNAPSHOT_STEPS, creature, module, words};
 use crate::flight::narrow;
 use crate::orbit::Chart;
-use crate::{Arena, Kind, PilotId, Tick, Vec2, Worlds, limits};
+use crate::{Arena, Kind, PilotId, STEP, Tick, Vec2, Worlds, limits};
 
 /// How far clients see: further than anything reaches, and less than the arena.
 const SIGHT: SightRange = SightRange {
@@ -41,6 +42,8 @@ pub(super) struct Gateway {
     settings: Settings,
     guests: BTreeMap<ClientId, Guest>,
     announcer: Announcer,
+    /// The newest snapshot, and its tick.
+    newest: (SnapshotSeq, Tick),
     /// The sky that clients were told of.
     chart: Chart,
     round: u32,
@@ -53,6 +56,7 @@ struct Guest {
     /// Whoever has none looks on, or loads.
     pilot: Option<PilotId>,
     inputs: Inputs,
+    sight: Sight,
     /// Lines that it may write to the log.
     lines: TokenBucket,
 }
@@ -79,6 +83,7 @@ impl Gateway {
             server,
             guests: BTreeMap::new(),
             announcer: Announcer::default(),
+            newest: (SnapshotSeq::NONE, Tick(0)),
             chart: opening.worlds.arena.chart(),
             round: 1,
             next_round: settings.round.map(|round| opening.now + round),
@@ -99,6 +104,7 @@ impl Gateway {
                     name,
                     pilot: None,
                     inputs: Inputs::new(),
+                    sight: Sight::default(),
                     lines: TokenBucket::new(now, LINES_AT_ONCE, LINE_REFILL),
                 };
                 self.guests.insert(client, guest);
@@ -111,7 +117,9 @@ impl Gateway {
                 content,
             } if id != EventId::UNACKNOWLEDGED => {
                 if let Some(guest) = self.guests.get_mut(&client) {
-                    guest.inputs.push(id, deed(kind, &content));
+                    let deed = deed(kind, &content, guest.sight.tick());
+                    guest.sight.inputs += u64::from(matches!(deed, Deed::Fly(..)));
+                    guest.inputs.push(id, deed);
                 }
             }
             ServerEvent::Called {
@@ -224,6 +232,23 @@ impl Gateway {
         debug_assert!(changed.is_ok(), "it is as good as the first: {changed:?}");
     }
 
+    /// Notes what everybody has. It counts for the inputs of the next step: those that came with
+    /// an acknowledgement were made before or after it, and cannot be told apart.
+    fn watch_sights(&mut self) {
+        let (newest, tick) = self.newest;
+        for (client, guest) in &mut self.guests {
+            let acknowledged = self.server.acknowledged(*client);
+            if acknowledged != guest.sight.newest {
+                let since = newest.since(acknowledged) * SNAPSHOT_STEPS;
+                guest.sight = Sight {
+                    newest: acknowledged,
+                    tick: Tick(tick.0.saturating_sub(since.into())),
+                    inputs: 0,
+                };
+            }
+        }
+    }
+
     /// What everybody wants in the next step.
     fn apply_inputs(&mut self, arena: &mut Arena) {
         for (client, guest) in &mut self.guests {
@@ -233,6 +258,9 @@ impl Gateway {
                 arena.select(pilot, loadout);
             }
             arena.set_intent(pilot, taken.intent);
+            if let Some(seen) = taken.seen {
+                arena.set_rewind(pilot, arena.tick().after(1).time_since(seen));
+            }
             if let Some(event) = taken.processed {
                 self.server.processed(*client, event);
             }
@@ -257,12 +285,34 @@ impl Gateway {
             reason = "the low half of a tick does for two years"
         )]
         let number = tick.0 as u32;
-        self.server.publish(now, number, ships.chain(sky));
+        let sequence = self.server.publish(now, number, ships.chain(sky));
+        self.newest = (sequence, tick);
         let eye = place(watched(arena));
         let guests = self.guests.iter();
         for (client, _) in guests.filter(|(_, guest)| guest.pilot.is_none()) {
             self.server.move_eye(*client, eye);
         }
+    }
+}
+
+/// What a client's player sees.
+#[derive(Debug, Default)]
+struct Sight {
+    /// The newest snapshot that the client had, and its tick.
+    newest: SnapshotSeq,
+    tick: Tick,
+    /// Inputs that it made since it had that.
+    inputs: u64,
+}
+
+impl Sight {
+    /// The tick by which the next input is decided. A client shows what is [`LERP`] older than what it
+    /// has, and goes on by a step with every input; its player decides by what was shown a step before.
+    fn tick(&self) -> Tick {
+        let lerp = LERP.as_nanos() / STEP.as_nanos();
+        let lerp = u64::try_from(lerp).unwrap_or_default();
+        let shown = self.tick.0 + self.inputs.min(lerp);
+        Tick(shown.saturating_sub(lerp + 1))
     }
 }
 
@@ -297,6 +347,7 @@ impl ServerGateway for Gateway {
             self.change_module(arena);
         }
         self.change_round(now, arena, notices);
+        self.watch_sights();
         self.apply_inputs(arena);
     }
 
@@ -322,9 +373,9 @@ impl ServerGateway for Gateway {
 }
 
 /// What an event means; nothing, if it does not decode.
-fn deed(kind: u8, content: &[u8]) -> Deed {
+fn deed(kind: u8, content: &[u8], seen: Tick) -> Deed {
     let deed = match kind {
-        INPUT => words::decode_intent(content).map(Deed::Fly),
+        INPUT => words::decode_intent(content).map(|intent| Deed::Fly(intent, seen)),
         LOADOUT => words::decode_loadout(content).map(Deed::Choose),
         _ => None,
     };

@@ -203,3 +203,135 @@ fn bots_on_a_lossy_network_fly_and_fire_and_keep_score() {
     let most = game.players.iter().map(heard).max().unwrap();
     assert!(most > 0 && most <= deaths.into(), "{most} of {deaths}");
 }
+
+#[test]
+fn whoever_finds_no_ship_looks_on() {
+    let settings = Settings {
+        ships: Some(2),
+        ..Settings::default()
+    };
+    let mut game = Game::new(Conditions::IDEAL, &settings, bots(3));
+    game.run(5);
+    let has_ship = |player: &&Player| player.view.own_ship.is_some();
+    assert_eq!(game.players.iter().filter(has_ship).count(), 2);
+    let spectator = game.players.iter().find(|player| !has_ship(player));
+    let spectator = spectator.unwrap();
+    assert_eq!(spectator.client.status(), Status::Playing);
+    assert!(!ships(&spectator.view).is_empty());
+    let told = Notice::Answered {
+        text: "every ship is taken: you look on".into(),
+    };
+    assert!(spectator.notices.contains(&told));
+    let remark = spectator.client.remark().unwrap();
+    assert!(remark.ends_with("looking on"), "{remark}");
+}
+
+#[test]
+fn a_new_round_is_loaded_by_everybody_at_once_who_then_go_on() {
+    let settings = Settings {
+        round: Some(Duration::from_secs(8)),
+        ..Settings::default()
+    };
+    let mut game = Game::new(LOSSY, &settings, bots(4));
+    game.run(7);
+    let all_fly = |game: &Game| {
+        let mut players = game.players.iter();
+        players.all(|player| player.client.status() == Status::Playing)
+    };
+    assert!(all_fly(&game));
+    let mut away = 0;
+    for _ in 0..60 * 4 {
+        game.step();
+        let is_away = |player: &&Player| player.client.status() != Status::Playing;
+        away = away.max(game.players.iter().filter(is_away).count());
+    }
+    assert_eq!(away, 4, "all left the world at the same time");
+    assert!(all_fly(&game));
+    game.run(4);
+    let arena = game.host.arena();
+    assert_eq!(arena.pilots().count(), 4);
+    for player in &game.players {
+        let said = |notice: &&Notice| notice.to_string() == "arena, round 2 begins";
+        assert_eq!(player.notices.iter().filter(said).count(), 1);
+        assert!(player.others > 0);
+    }
+}
+
+#[test]
+fn huffman_coding_changes_the_bytes_and_nothing_else() {
+    let bytes_and_places = |huffman| {
+        let settings = Settings {
+            huffman,
+            ..Settings::default()
+        };
+        let mut game = Game::new(Conditions::IDEAL, &settings, bots(4));
+        game.run(5);
+        let mut bytes = 0;
+        for player in &game.players {
+            let figures = player.client.figures();
+            figures.visit_peers(&mut |peer| bytes += peer.traffic.bytes_in);
+        }
+        let seen: Vec<_> = game
+            .players
+            .iter()
+            .map(|player| ships(&player.view))
+            .collect();
+        (bytes, seen)
+    };
+    let (plain, there) = bytes_and_places(false);
+    let (coded, again) = bytes_and_places(true);
+    assert_eq!(there, again);
+    assert_ne!(plain, coded);
+}
+
+#[test]
+fn words_for_the_log_reach_whoever_runs_the_server_a_few_at_a_time() {
+    let mut game = Game::new(Conditions::IDEAL, &Settings::default(), keys());
+    game.run(2);
+    let now = game.network.now();
+    for number in 0..8 {
+        let line = format!("line {number}");
+        game.players[0].client.chat(now, &line).unwrap();
+    }
+    assert!(game.players[0].client.chat(now, "a\u{7}b").is_err());
+    let mut heard = Vec::new();
+    for _ in 0..30 {
+        let mut sessions = game.host.sessions();
+        sessions.push(game.players[0].client.session());
+        game.network.run_for(STEP, &mut sessions);
+        game.host.step(game.network.now(), &mut heard);
+    }
+    let said = |notice: &&Notice| matches!(notice, Notice::Said { name, .. } if name == "pilot-2");
+    assert_eq!(heard.iter().filter(said).count(), 5);
+}
+
+/// How long ago what the only player saw was true, by the server's account and by the player's, in the
+/// step that its input went into.
+fn rewind(latency: Duration) -> (Duration, Duration) {
+    let conditions = Conditions {
+        latency,
+        ..Conditions::IDEAL
+    };
+    let mut game = Game::new(conditions, &Settings::default(), keys());
+    let mut seen = Vec::new();
+    for _ in 0..300 {
+        game.step();
+        seen.push(game.players[0].view.time);
+    }
+    let arena = game.host.arena();
+    let (_, pilot) = arena.pilots().next().unwrap();
+    // The input was made before the way there, in the step after a view.
+    let steps = usize::try_from(latency.as_nanos().div_ceil(STEP.as_nanos())).unwrap() + 2;
+    let saw = seen[seen.len() - 1 - steps];
+    let now = STEP * u32::try_from(arena.tick().0).unwrap();
+    (pilot.rewind, now - saw)
+}
+
+#[test]
+fn shots_are_judged_by_what_the_player_saw() {
+    for latency in [0, 20, 40, 60].map(Duration::from_millis) {
+        let (server, player) = rewind(latency);
+        // In so long a ship flies less than half its width.
+        assert!(server.abs_diff(player) < 2 * STEP, "{server:?} {player:?}");
+    }
+}

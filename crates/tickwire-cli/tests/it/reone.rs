@@ -1,0 +1,297 @@
+//! reone on real sockets: crowds, a server that restarts, large modules, captured datagrams.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tickwire_demo::gateway::{ArenaClient, Connect, Protocol, Settings, Status};
+use tickwire_demo::{Host, Loadout, STEP};
+use tickwire_net::{Carries, Driver};
+use tickwire_session::{Instant, Session};
+
+use crate::command::{run, serve, start};
+
+/// Longest wait for anything: only a broken command takes so long, also on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[test]
+fn fifty_bots_play_twenty_seconds_and_none_is_lost() {
+    let (_server, addr) = serve("reone", &["--bots", "2"]);
+    let addr = addr.to_string();
+    let done = run(&[
+        "bots",
+        "reone",
+        "--connect",
+        &addr,
+        "--count",
+        "50",
+        "--seconds",
+        "20",
+        "--json",
+    ]);
+    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(done.code, Some(0), "{report}");
+    assert_eq!(report["connected"].as_u64(), Some(50), "{report}");
+    assert_eq!(report["removed"].as_u64(), Some(0), "{report}");
+    assert!(report["round_trip_ms"]["p99"].is_number(), "{report}");
+}
+
+#[test]
+fn huffman_coding_is_off_unless_asked_for() {
+    let flags = |options: &[&str]| {
+        let (_server, addr) = serve("reone", options);
+        Capture::new(addr).unwrap().parameters().unwrap()[27]
+    };
+    assert_eq!((flags(&[]), flags(&["--huffman"])), (0, 1));
+}
+
+#[test]
+fn clients_of_a_server_that_restarts_come_back_by_themselves() {
+    let (server, addr) = serve("reone", &[]);
+    let addr = addr.to_string();
+    let players = start(&[
+        "bots",
+        "reone",
+        "--connect",
+        &addr,
+        "--count",
+        "4",
+        "--seconds",
+        "600",
+        "--json",
+    ]);
+    for number in 1..=4 {
+        server.line_with(&format!("bot-{number} joined"));
+    }
+    server.terminate();
+    assert_eq!(server.wait().code, Some(0));
+    let server = start(&["serve", "reone", "--listen", &addr]);
+    let mut missing: Vec<_> = (1..=4).map(|n| format!("bot-{n} joined")).collect();
+    while !missing.is_empty() {
+        let line = server.line_with(" joined");
+        missing.retain(|joined| !line.contains(joined));
+    }
+    // Each is in the world again, and there are two dozen snapshots before the next line.
+    server.line_with("4 players");
+    server.line_with("4 players");
+    players.terminate();
+    let done = players.wait();
+    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(done.code, Some(0), "{report}");
+    assert_eq!(report["connected"].as_u64(), Some(4), "{report}");
+}
+
+#[test]
+fn captured_datagrams_are_shown_field_by_field() {
+    let (_server, addr) = serve("reone", &["--bots", "3"]);
+    let capture = Capture::new(addr).unwrap();
+    let parameters = shown("server", &capture.parameters().unwrap());
+    for field in ["Parameters", "tick rate", "lerp", "role"] {
+        assert!(parameters.contains(field), "{field}: {parameters}");
+    }
+    let ready = packet(2, &[129, 1]);
+    capture.socket.send(&ready).unwrap();
+    assert!(shown("client", &ready).contains("Ready"));
+    let snapshot = loop {
+        let datagram = capture.receive().unwrap();
+        if datagram[..4] != [0; 4] {
+            break datagram;
+        }
+    };
+    let snapshot = shown("server", &snapshot);
+    for field in ["Spatial", "Last", "sequence"] {
+        assert!(snapshot.contains(field), "{field}: {snapshot}");
+    }
+}
+
+/// What `inspect` prints of a good datagram.
+#[track_caller]
+fn shown(from: &str, datagram: &[u8]) -> String {
+    let hex: String = datagram.iter().map(|byte| format!("{byte:02x}")).collect();
+    let done = run(&["inspect", "reone", "--from", from, "--hex", &hex]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    done.stdout
+}
+
+/// A client by hand, who has said hello and shown its token.
+struct Capture {
+    _stream: TcpStream,
+    socket: UdpSocket,
+    token: Vec<u8>,
+}
+
+impl Capture {
+    fn new(server: SocketAddr) -> io::Result<Self> {
+        let mut stream = TcpStream::connect(server)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.write_all(b"\x01\x06\0\0\0\x01\0eve\0")?;
+        // Kind, length, client id, token.
+        let mut welcome = [0; 17];
+        stream.read_exact(&mut welcome)?;
+        assert_eq!(welcome[0], 2);
+        stream.write_all(&[6, 0, 0, 0, 0])?;
+        let socket = UdpSocket::bind("127.0.0.1:0")?;
+        socket.connect(server)?;
+        Ok(Self {
+            _stream: stream,
+            socket,
+            token: welcome[9..].to_vec(),
+        })
+    }
+
+    /// The datagram that answers a Ping.
+    fn parameters(&self) -> io::Result<Vec<u8>> {
+        let ping = [&[128, 1], &*self.token].concat();
+        // The server may not have read yet that everything is loaded.
+        let pause = Some(Duration::from_millis(200));
+        self.socket.set_read_timeout(pause)?;
+        let answer = (0..300).find_map(|_| {
+            self.socket.send(&packet(1, &ping)).ok()?;
+            let answer = self.receive().ok()?;
+            (answer.get(12) == Some(&131)).then_some(answer)
+        });
+        self.socket.set_read_timeout(Some(PATIENCE))?;
+        answer.ok_or_else(|| io::ErrorKind::TimedOut.into())
+    }
+
+    fn receive(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = [0; 2_048];
+        let length = self.socket.recv(&mut bytes)?;
+        Ok(bytes[..length].to_vec())
+    }
+}
+
+/// A client's packet of this number, with these lists.
+fn packet(number: u8, lists: &[u8]) -> Vec<u8> {
+    let mut packet = vec![0; 12];
+    packet[0] = number;
+    packet.extend(lists);
+    packet
+}
+
+const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// Bytes of the large module.
+const LARGE: usize = 64 * 1_024 * 1_024;
+
+/// A server and clients in this process, on real sockets.
+struct Table {
+    driver: Driver,
+    host: Host,
+    clients: Vec<Box<dyn ArenaClient>>,
+    next_step: Instant,
+}
+
+impl Table {
+    fn new(settings: &Settings) -> (Self, SocketAddr) {
+        let protocol = Protocol::named("reone").expect("the arena speaks reone");
+        let mut driver = Driver::new().expect("a driver");
+        let node = driver.bind(ANY_PORT, Carries::Both);
+        let addr = driver
+            .local_addr(node.expect("a free port"))
+            .expect("it is bound");
+        let mut host = Host::new(1, 4);
+        host.serve(protocol, driver.now(), [1; 32], settings);
+        let next_step = driver.now();
+        let table = Self {
+            driver,
+            host,
+            clients: Vec::new(),
+            next_step,
+        };
+        (table, addr)
+    }
+
+    fn connect(&mut self, server: SocketAddr) {
+        let Connect::Arena(connect) = Protocol::named("reone")
+            .expect("the arena speaks reone")
+            .connect
+        else {
+            unreachable!("reone leads to the arena");
+        };
+        self.driver.open();
+        let now = self.driver.now();
+        let client = connect(now, server.into(), "somebody", Loadout::STANDARD);
+        self.clients.push(client);
+    }
+
+    /// Lets a sixtieth of a second pass.
+    fn step(&mut self) {
+        let mut sessions = self.host.sessions();
+        for client in &mut self.clients {
+            sessions.push(client.session() as &mut dyn Session);
+        }
+        self.driver
+            .run_until(self.next_step, &mut sessions)
+            .expect("sockets can be waited for");
+        let now = self.driver.now();
+        self.next_step = (self.next_step + STEP).max(now);
+        self.host.step(now, &mut Vec::new());
+        for client in &mut self.clients {
+            client.collect(now, &mut Vec::new());
+        }
+    }
+
+    /// Steps until a client is in the world.
+    fn step_until_playing(&mut self, client: usize) {
+        let deadline = self.driver.now() + PATIENCE;
+        while self.clients[client].status() != Status::Playing {
+            assert!(
+                self.driver.now() < deadline,
+                "{:?}",
+                self.clients[client].status()
+            );
+            self.step();
+        }
+    }
+
+    /// Snapshots that were published, and those that the first client had whole.
+    fn snapshots(&self) -> (u64, u64) {
+        let mut whole = 0;
+        self.clients[0]
+            .figures()
+            .visit_counters(&mut |name, count| {
+                if matches!(name, "performant" | "fallback") {
+                    whole += count;
+                }
+            });
+        (self.host.arena().tick().0 / 3, whole)
+    }
+}
+
+#[test]
+fn snapshots_keep_their_rate_while_somebody_loads_64_mib() {
+    // Bytes that are not all the same, so that nothing on the way can be clever.
+    let bytes: Vec<u8> = (0..LARGE)
+        .map(|at| ((at * at) >> 7).to_le_bytes()[0])
+        .collect();
+    let settings = Settings {
+        resources: BTreeMap::from([("models/large.bin".into(), Arc::from(bytes))]),
+        ..Settings::default()
+    };
+    let (mut table, addr) = Table::new(&settings);
+    table.connect(addr);
+    table.step_until_playing(0);
+    let (published, whole) = table.snapshots();
+    table.connect(addr);
+    let mut last = 0;
+    while table.clients[1].status() != Status::Playing {
+        if let Status::Loading { have, of } = table.clients[1].status() {
+            assert!(have >= last && have <= of && of > LARGE as u64);
+            last = have;
+        }
+        table.step();
+    }
+    // What was published last arrives within a step.
+    table.step();
+    let (published_now, whole_now) = table.snapshots();
+    let (published, whole) = (published_now - published, whole_now - whole);
+    assert!(
+        last > 0 && published > 3,
+        "{last} bytes, {published} snapshots"
+    );
+    assert!((whole + 1) * 10 >= published * 9, "{whole} of {published}");
+}
