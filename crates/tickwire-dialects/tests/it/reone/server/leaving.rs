@@ -1,9 +1,9 @@
 //! Silence, other modules, and the end of a stream.
 
 use tickwire_dialects::reone::message::{Refusal, UpElement, UpFrame};
-use tickwire_dialects::reone::{Departure, ModuleNumber, ObjectId, Seat, ServerEvent};
+use tickwire_dialects::reone::{Departure, EventId, ModuleNumber, ObjectId, Seat, ServerEvent};
 
-use super::script::{ANN, Said, Script, config, creature, event, module, ms, text};
+use super::script::{ANN, Guest, Said, Script, config, creature, event, module, ms, text};
 
 const SEAT: Seat = Seat::Player(ObjectId(1));
 
@@ -70,19 +70,43 @@ fn the_thirty_second_snapshot_can_be_the_last_straw() {
     assert_eq!(script.events(), [ServerEvent::Removed { client }]);
 }
 
-#[test]
-fn whoever_comes_back_may_count_events_from_one_again() {
-    let (mut script, ann) = Script::playing(config());
-    script.say(&ann, 0, &[event(1, 7), event(2, 7), event(3, 7)]);
+/// Lets Ann be removed, and come back.
+fn come_back(script: &mut Script, ann: &Guest) {
     for _ in 0..32 {
         script.publish(&[]);
     }
     script.pass(ms(60_000));
-    script.ping(&ann);
+    script.ping(ann);
     script.server.admit(script.now, ann.client, SEAT);
-    script.say(&ann, 0, &[UpElement::Ready]);
+    script.say(ann, 0, &[UpElement::Ready]);
     script.events();
+}
+
+#[test]
+fn whoever_comes_back_may_count_events_from_one_again() {
+    let (mut script, ann) = Script::playing(config());
+    script.say(&ann, 0, &[event(1, 7), event(2, 7), event(3, 7)]);
+    script.server.processed(ann.client, EventId(3));
+    let seq = script.publish(&[]);
+    // It has the snapshot that says that all three are done.
+    script.say(&ann, seq, &[]);
+    come_back(&mut script, &ann);
     script.say(&ann, 0, &[event(1, 8)]);
+    let events = script.events();
+    assert!(
+        matches!(events[..], [ServerEvent::Event { kind: 8, .. }]),
+        "{events:?}"
+    );
+}
+
+#[test]
+fn whoever_comes_back_and_repeats_an_event_is_not_heard_twice() {
+    let (mut script, ann) = Script::playing(config());
+    script.say(&ann, 0, &[event(1, 7)]);
+    script.server.processed(ann.client, EventId(1));
+    // The acknowledgement is lost.
+    come_back(&mut script, &ann);
+    script.say(&ann, 0, &[event(1, 7), event(2, 8)]);
     let events = script.events();
     assert!(
         matches!(events[..], [ServerEvent::Event { kind: 8, .. }]),

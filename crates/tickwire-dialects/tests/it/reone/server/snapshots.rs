@@ -201,10 +201,10 @@ fn over_the_budget_the_oldest_come_first() {
         ..config()
     };
     let (mut script, ann) = Script::playing(config);
-    let world = |x: f32| (1..=10).map(|id| creature(id, x)).collect::<Vec<_>>();
+    let world = |x: f32| (2..=11).map(|id| creature(id, x)).collect::<Vec<_>>();
     // At first there is nothing to keep: two full ones fit, and the rest is not there yet.
     let mut acknowledged = 0;
-    for expected in [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10]] {
+    for expected in [[2, 3], [4, 5], [6, 7], [8, 9], [10, 11]] {
         acknowledged = script.publish(&world(0.0));
         assert_eq!(script.told(ANN).full, expected);
         script.say(&ann, acknowledged, &[]);
@@ -213,14 +213,40 @@ fn over_the_budget_the_oldest_come_first() {
     let told = script.told(ANN);
     assert_eq!(told.acknowledged, acknowledged);
     let moved = |told: &Told| told.diff.iter().map(|(id, _)| *id).collect::<Vec<_>>();
-    assert_eq!(moved(&told), [1, 2, 3, 4]);
-    assert_eq!(told.kept, [5, 6, 7, 8, 9, 10]);
+    assert_eq!(moved(&told), [2, 3, 4, 5]);
+    assert_eq!(told.kept, [6, 7, 8, 9, 10, 11]);
     script.say(&ann, told.sequence, &[]);
     script.publish(&world(2.0));
-    assert_eq!(moved(&script.told(ANN)), [5, 6, 7, 8]);
+    assert_eq!(moved(&script.told(ANN)), [6, 7, 8, 9]);
     script.publish(&world(3.0));
-    assert_eq!(moved(&script.told(ANN)), [9, 10, 1, 2]);
+    assert_eq!(moved(&script.told(ANN)), [10, 11, 2, 3]);
     assert_eq!(script.server.counters().rationed, 7);
+}
+
+#[test]
+fn over_the_budget_the_own_creature_comes_before_all_others() {
+    // Two differences of 18 bytes fit.
+    let config = ServerConfig {
+        snapshot_bytes: 40,
+        ..config()
+    };
+    let (mut script, ann) = Script::playing(config);
+    let world = |x: f32| (0..=3).map(|id| creature(id, x)).collect::<Vec<_>>();
+    for _ in 0..4 {
+        let seq = script.publish(&world(0.0));
+        script.say(&ann, seq, &[]);
+    }
+    script.datagrams.clear();
+    let mut others = Vec::new();
+    for x in [1.0, 2.0, 3.0] {
+        let seq = script.publish(&world(x));
+        let diff = script.told(ANN).diff;
+        assert_eq!((diff.len(), diff[0].0), (2, 1), "{diff:?}");
+        others.push(diff[1].0);
+        script.say(&ann, seq, &[]);
+    }
+    others.sort_unstable();
+    assert_eq!(others, [0, 2, 3], "the others take turns");
 }
 
 #[test]
