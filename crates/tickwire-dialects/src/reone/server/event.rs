@@ -172,7 +172,7 @@ counters! {
         ack_never_sent,
         /// Events and acknowledgements of clients that are not ready.
         not_ready,
-        /// Events that came again, or before one that is missing.
+        /// Events that came before one that is missing.
         event_out_of_order,
         /// Events that the game has no time for.
         event_overrun,

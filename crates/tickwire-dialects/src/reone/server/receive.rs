@@ -223,7 +223,9 @@ impl Server {
                 kind: event.kind,
                 content: event.content().into(),
             }),
-            Arrived::Again | Arrived::Early => self.counters.event_out_of_order += 1,
+            // A client repeats its events until it hears that they were processed.
+            Arrived::Again => {}
+            Arrived::Early => self.counters.event_out_of_order += 1,
             Arrived::Ahead => self.counters.event_overrun += 1,
         }
     }
