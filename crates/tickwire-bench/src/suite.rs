@@ -8,6 +8,7 @@ mod echo;
 mod masks;
 mod objects;
 mod records;
+mod reone;
 mod report;
 mod rounds;
 mod simulation;
@@ -65,6 +66,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "swarm",
         about: "five hundred C++evy bots in the server's process",
         run: swarm::run,
+    },
+    Benchmark {
+        name: "reone",
+        about: "reone's modes, loading, and a thousand clients",
+        run: reone::run,
     },
     Benchmark {
         name: "simulation",

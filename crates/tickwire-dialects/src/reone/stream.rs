@@ -1,6 +1,5 @@
 //! Frames on a stream: put together on arrival, held back while the path has no room.
 
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
@@ -54,9 +53,10 @@ impl<D: Direction> Default for Inbox<D> {
 /// Frames that wait for the peer to read, as bytes. `D` is who sends.
 #[derive(Clone, Debug)]
 pub struct Outbox<D> {
-    waiting: VecDeque<u8>,
+    bytes: Vec<u8>,
+    /// How many of them were written.
+    written: usize,
     room: u32,
-    scratch: Vec<u8>,
     direction: PhantomData<D>,
 }
 
@@ -64,9 +64,9 @@ impl<D: Direction> Outbox<D> {
     /// Nothing waits, and there is no room yet.
     pub const fn new() -> Self {
         Self {
-            waiting: VecDeque::new(),
+            bytes: Vec::new(),
+            written: 0,
             room: Room::CLOSED.bytes,
-            scratch: Vec::new(),
             direction: PhantomData,
         }
     }
@@ -78,28 +78,39 @@ impl<D: Direction> Outbox<D> {
 
     /// Bytes that wait. Whoever has much to send adds to it only when it is short.
     pub fn waiting(&self) -> usize {
-        self.waiting.len()
+        self.bytes.len() - self.written
     }
 
     /// Queues a frame, unless it is too long or too much waits already.
     pub fn push(&mut self, frame: &D::Frame<'_>) -> Result<(), Full> {
-        self.scratch.clear();
-        encode_frame::<D>(frame, &mut self.scratch)?;
-        if self.waiting.len() + self.scratch.len() > STREAM_WAITING {
+        // What was written gives way when it is the larger part, so that no byte is moved often.
+        if self.written > self.waiting() {
+            self.bytes.drain(..self.written);
+            self.written = 0;
+        }
+        let before = self.bytes.len();
+        encode_frame::<D>(frame, &mut self.bytes)?;
+        if self.waiting() > STREAM_WAITING {
+            self.bytes.truncate(before);
             return Err(Full);
         }
-        self.waiting.extend(&self.scratch);
         Ok(())
     }
 
     /// Moves what there is room for to `out`; returns how many bytes that is, if any.
     pub fn write(&mut self, out: &mut Vec<u8>) -> Option<usize> {
         let room = usize::try_from(self.room).unwrap_or(usize::MAX);
-        let taken = room.min(self.waiting.len());
+        let taken = room.min(self.waiting());
         if taken == 0 {
             return None;
         }
-        out.extend(self.waiting.drain(..taken));
+        let end = self.written + taken;
+        out.extend_from_slice(self.bytes.get(self.written..end).unwrap_or_default());
+        self.written = end;
+        if end == self.bytes.len() {
+            self.bytes.clear();
+            self.written = 0;
+        }
         self.room -= u32::try_from(taken).unwrap_or(self.room);
         Some(taken)
     }
