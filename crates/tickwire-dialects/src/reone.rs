@@ -46,7 +46,7 @@ pub use server::{
 pub use status::{CreatureStatus, SpatialStatus};
 pub use stream::{Inbox, Outbox};
 pub use text::{BadText, Text};
-pub use tickwire_state::Vec3;
+pub use tickwire_state::{SightRange, Vec2, Vec3};
 
 /// The port that a reone server listens on, for TCP and UDP, unless told otherwise.
 pub const PORT: u16 = 2_003;

@@ -19,6 +19,7 @@ mod lwar;
 mod opendrakan;
 mod pixmess;
 mod recording;
+mod reone;
 mod script;
 mod trace;
 
@@ -33,6 +34,10 @@ pub use opendrakan::{
 };
 pub use pixmess::{pixmess_client_session, pixmess_server_session, pixmess_stream};
 pub use recording::recording;
+pub use reone::{
+    reone_client_session, reone_datagram, reone_delta, reone_frames, reone_huffman,
+    reone_server_session,
+};
 
 /// Something to fuzz.
 #[derive(Clone, Copy, Debug)]
@@ -120,5 +125,29 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "recording",
         run: recording,
+    },
+    Target {
+        name: "reone_client_session",
+        run: reone_client_session,
+    },
+    Target {
+        name: "reone_datagram",
+        run: reone_datagram,
+    },
+    Target {
+        name: "reone_delta",
+        run: reone_delta,
+    },
+    Target {
+        name: "reone_frames",
+        run: reone_frames,
+    },
+    Target {
+        name: "reone_huffman",
+        run: reone_huffman,
+    },
+    Target {
+        name: "reone_server_session",
+        run: reone_server_session,
     },
 ];
