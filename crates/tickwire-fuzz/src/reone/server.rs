@@ -10,11 +10,10 @@ use tickwire_dialects::reone::message::{
 use tickwire_dialects::reone::server_limits::EVENTS_WAITING;
 use tickwire_dialects::reone::{
     CallId, ClientId, Command, EventId, Module, Object, ObjectId, PacketSeq, Reply, Seat, Server,
-    ServerConfig, ServerEvent, SnapshotSeq, Vec3,
+    ServerConfig, ServerEvent, SightRange, SnapshotSeq, Vec2, Vec3,
 };
 use tickwire_session::tap::Input;
 use tickwire_session::{Addr, Instant, Path, Session, StreamId, Token, Transmit};
-use tickwire_state::{SightRange, Vec2};
 
 use super::remote::{harm, hear, packet, status, text};
 use crate::driven::{Bounds, Driven, Seen, peer};

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use tickwire_dialects::reone::{
-    AnyStatus, CreatureStatus, Module, Object, ObjectId, Server, ServerConfig, SnapshotSeq, Vec3,
+    AnyStatus, CreatureStatus, Module, Object, ObjectId, Server, ServerConfig, SightRange,
+    SnapshotSeq, Vec3,
 };
 use tickwire_session::{Events as _, Instant, Session as _};
-use tickwire_state::SightRange;
 
 use super::super::clock::timed;
 use super::super::report::{Figure, Target};
