@@ -17,7 +17,23 @@ const FEW: u64 = 20;
 /// `sim::`, which is what the printed command takes.
 #[track_caller]
 pub(crate) fn check(name: &'static str, run: impl FnMut(u64) -> Result<TraceHash, String>) {
-    let outcome = Scenario::new(name).check(seeds(), |failed| eprintln!("{failed}"), run);
+    check_seeds(name, seeds(), run);
+}
+
+/// The same for a scenario that lasts minutes of its own time: on a tenth of these seeds.
+#[track_caller]
+pub(crate) fn check_long(name: &'static str, run: impl FnMut(u64) -> Result<TraceHash, String>) {
+    let Range { start, end } = seeds();
+    check_seeds(name, start..start + (end - start).div_ceil(10), run);
+}
+
+#[track_caller]
+fn check_seeds(
+    name: &'static str,
+    seeds: Range<u64>,
+    run: impl FnMut(u64) -> Result<TraceHash, String>,
+) {
+    let outcome = Scenario::new(name).check(seeds, |failed| eprintln!("{failed}"), run);
     if let Err(failed) = outcome {
         panic!("{failed}");
     }

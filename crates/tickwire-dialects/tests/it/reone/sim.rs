@@ -19,7 +19,7 @@ use std::time::Duration;
 use tickwire_dialects::reone::Phase;
 use tickwire_sim::{Chance, Conditions, TraceHash};
 
-use crate::sim::check;
+use crate::sim::check_long;
 use sabotage::Bug;
 use world::World;
 
@@ -44,7 +44,7 @@ const SECOND: u32 = 20;
 
 #[test]
 fn reone_snapshots() {
-    check("reone_snapshots", |seed| run(seed, None));
+    check_long("reone_snapshots", |seed| run(seed, None));
 }
 
 #[test]

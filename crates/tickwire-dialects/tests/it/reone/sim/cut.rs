@@ -8,7 +8,7 @@ use tickwire_sim::{Chance, Conditions, TraceHash};
 
 use super::game::Entry;
 use super::world::World;
-use super::{SECOND, check};
+use super::{SECOND, check_long};
 
 /// What the network is like before and after the cut.
 const USUAL: Conditions = Conditions {
@@ -20,7 +20,7 @@ const USUAL: Conditions = Conditions {
 
 #[test]
 fn reone_cut_off_for_two_seconds() {
-    check("reone_cut_off_for_two_seconds", |seed| {
+    check_long("reone_cut_off_for_two_seconds", |seed| {
         let (world, _) = cut_off(seed, 2 * SECOND, 2 * SECOND)?;
         check_was_not_removed(&world)?;
         Ok(world.net.trace_hash())
@@ -29,7 +29,7 @@ fn reone_cut_off_for_two_seconds() {
 
 #[test]
 fn reone_cut_off_for_ten_seconds() {
-    check("reone_cut_off_for_ten_seconds", |seed| {
+    check_long("reone_cut_off_for_ten_seconds", |seed| {
         let (world, modes) = cut_off(seed, 10 * SECOND, 2 * SECOND)?;
         check_was_not_removed(&world)?;
         // Everything that could have been a baseline is long forgotten.
@@ -42,7 +42,7 @@ fn reone_cut_off_for_ten_seconds() {
 
 #[test]
 fn reone_cut_off_for_seventy_seconds() {
-    check("reone_cut_off_for_seventy_seconds", run_long);
+    check_long("reone_cut_off_for_seventy_seconds", run_long);
 }
 
 fn run_long(seed: u64) -> Result<TraceHash, String> {

@@ -14,7 +14,7 @@ use tickwire_session::{Events as _, Instant};
 use tickwire_sim::{Chance, Conditions, Network, NodeId, Rng, TraceHash, addr};
 use tickwire_state::{CORRECTION, Motion, Prediction, PredictionFigures};
 
-use super::check;
+use super::check_long;
 
 const STEP: Duration = Duration::from_millis(50);
 /// Frames that are shown in a step.
@@ -233,7 +233,7 @@ fn largest_move() -> f32 {
 
 #[test]
 fn reone_prediction_on_a_good_network() {
-    check("reone_prediction_on_a_good_network", |seed| {
+    check_long("reone_prediction_on_a_good_network", |seed| {
         let latency = Duration::from_millis(seed % 5 * 20);
         let good = Conditions {
             latency,
@@ -249,7 +249,7 @@ fn reone_prediction_on_a_good_network() {
 
 #[test]
 fn reone_prediction_on_a_bad_network() {
-    check("reone_prediction_on_a_bad_network", run_bad);
+    check_long("reone_prediction_on_a_bad_network", run_bad);
 }
 
 fn run_bad(seed: u64) -> Result<TraceHash, String> {
