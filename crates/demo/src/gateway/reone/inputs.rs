@@ -26,6 +26,10 @@ const CUSHION: usize = 2;
 /// it once would act late for ever.
 const TRIM_STEPS: u32 = 2 * STEPS_PER_SECOND;
 
+/// Steps within which a client may choose its weapons, from when it is there: a second. A client that
+/// knows nothing of this arena chooses none, and has a ship all the same.
+const PATIENCE: u16 = 60;
+
 const RATE: InputRate = InputRate {
     inputs_per_second: STEPS_PER_SECOND,
     ticks_per_second: STEPS_PER_SECOND,
@@ -54,6 +58,8 @@ pub(super) struct Inputs {
     /// The shortest that the line was, and for how many steps that was watched.
     shortest: usize,
     watched: u32,
+    /// Steps until somebody who has chosen no weapons gets the usual ones.
+    patience: Option<u16>,
 }
 
 /// What a step takes out of the line.
@@ -79,7 +85,13 @@ impl Inputs {
             late: 0,
             shortest: usize::MAX,
             watched: 0,
+            patience: None,
         }
+    }
+
+    /// The client is there, and is given the usual weapons unless it chooses others soon.
+    pub(super) const fn await_choice(&mut self) {
+        self.patience = Some(PATIENCE);
     }
 
     /// An event came. An input ahead of the clock by more than the allowance counts for nothing.
@@ -103,13 +115,18 @@ impl Inputs {
             processed: None,
         };
         self.late = self.late.saturating_add(1);
+        self.patience = self.patience.map(|steps| steps.saturating_sub(1));
         while let Some((id, deed)) = self.line.pop_front() {
             taken.processed = Some(id);
             match deed {
-                Deed::Choose(loadout) => taken.chosen = Some(loadout),
+                Deed::Choose(loadout) => {
+                    taken.chosen = Some(loadout);
+                    self.patience = None;
+                }
                 Deed::Nothing => {}
                 Deed::Fly(intent, seen) => {
                     self.waiting -= 1;
+                    self.patience = self.patience.map(|_| 0);
                     taken.seen = Some(seen);
                     (self.last, self.late) = (intent, 0);
                     if !core::mem::take(&mut skips) {
@@ -117,6 +134,10 @@ impl Inputs {
                     }
                 }
             }
+        }
+        if self.patience == Some(0) {
+            self.patience = None;
+            taken.chosen = Some(Loadout::STANDARD);
         }
         taken.intent = match self.late {
             0..=HOLD => self.last,
@@ -170,6 +191,24 @@ mod tests {
         assert_eq!((second.chosen, second.processed), (None, Some(EventId(3))));
         assert_eq!((first.seen, second.seen), (Some(Tick(2)), Some(Tick(3))));
         assert!(!second.intent.turn_left);
+    }
+
+    #[test]
+    fn whoever_chooses_nothing_gets_the_usual_weapons_once() {
+        let mut inputs = Inputs::new();
+        inputs.await_choice();
+        let chosen: Vec<_> = (0..200).map(|_| inputs.take_step().chosen).collect();
+        assert_eq!(chosen.iter().flatten().count(), 1);
+        assert_eq!(chosen[usize::from(PATIENCE) - 1], Some(Loadout::STANDARD));
+
+        // Flying is a sign that nothing will be chosen; a choice is one.
+        inputs.await_choice();
+        inputs.push(EventId(1), fly(1));
+        assert_eq!(inputs.take_step().chosen, Some(Loadout::STANDARD));
+        inputs.await_choice();
+        inputs.push(EventId(2), Deed::Choose(Loadout::UNARMED));
+        assert_eq!(inputs.take_step().chosen, Some(Loadout::UNARMED));
+        assert!((0..200).all(|_| inputs.take_step().chosen.is_none()));
     }
 
     #[test]

@@ -110,6 +110,11 @@ impl Gateway {
                 self.guests.insert(client, guest);
             }
             ServerEvent::Joining { client } => self.seat(now, client, arena, notices),
+            ServerEvent::Ready { client } => {
+                if let Some(guest) = self.guests.get_mut(&client) {
+                    guest.inputs.await_choice();
+                }
+            }
             ServerEvent::Event {
                 client,
                 id,
