@@ -26,6 +26,7 @@ extern crate alloc;
 
 mod action;
 mod attach;
+mod backlog;
 mod bucket;
 pub mod bulk;
 mod call;
@@ -45,6 +46,7 @@ pub use action::{
     Outcome, Reason, Unasked,
 };
 pub use attach::{Attached, Attachments, Denied, Token};
+pub use backlog::Backlog;
 pub use bucket::TokenBucket;
 pub use call::{
     CallId, CallOutcome, CallStatus, Calls, CallsWaiting, EndedCall, METHOD_NAME_MAX, METHODS_MAX,

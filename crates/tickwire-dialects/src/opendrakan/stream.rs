@@ -1,9 +1,8 @@
 //! Messages on a stream: put together on arrival, held back while the path has no room.
 
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use tickwire_session::Room;
+use tickwire_session::{Backlog, Room};
 use tickwire_wire::{DecodeError, Full};
 
 use super::limits::{HEADER, PAYLOAD_MAX, STREAM_WAITING};
@@ -37,46 +36,26 @@ impl Inbox {
 
 /// Messages that wait for the peer to read, as bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Outbox {
-    waiting: VecDeque<u8>,
-    room: u32,
-    scratch: Vec<u8>,
-}
+pub(super) struct Outbox(Backlog);
 
 impl Outbox {
     pub(super) const fn new() -> Self {
-        Self {
-            waiting: VecDeque::new(),
-            room: Room::CLOSED.bytes,
-            scratch: Vec::new(),
-        }
+        Self(Backlog::new(STREAM_WAITING))
     }
 
     pub(super) const fn set_room(&mut self, room: Room) {
-        self.room = room.bytes;
+        self.0.set_room(room);
     }
 
     /// Queues a message, unless too much waits already.
     pub(super) fn push(&mut self, message: &Message<'_>) -> Result<(), Full> {
-        self.scratch.clear();
         let limit = HEADER + usize::from(PAYLOAD_MAX);
-        message.encode(&mut Writer::new(&mut self.scratch, limit))?;
-        if self.waiting.len() + self.scratch.len() > STREAM_WAITING {
-            return Err(Full);
-        }
-        self.waiting.extend(&self.scratch);
-        Ok(())
+        self.0
+            .push(|out| message.encode(&mut Writer::new(out, limit)))
     }
 
     /// Moves what there is room for to `out`; returns how many bytes that is, if any.
     pub(super) fn write(&mut self, out: &mut Vec<u8>) -> Option<usize> {
-        let room = usize::try_from(self.room).unwrap_or(usize::MAX);
-        let taken = room.min(self.waiting.len());
-        if taken == 0 {
-            return None;
-        }
-        out.extend(self.waiting.drain(..taken));
-        self.room -= u32::try_from(taken).unwrap_or(self.room);
-        Some(taken)
+        self.0.write(out)
     }
 }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-use tickwire_session::Room;
+use tickwire_session::{Backlog, Room};
 use tickwire_wire::{DecodeError, Full};
 
 use super::Reader;
@@ -53,10 +53,7 @@ impl<D: Direction> Default for Inbox<D> {
 /// Frames that wait for the peer to read, as bytes. `D` is who sends.
 #[derive(Clone, Debug)]
 pub struct Outbox<D> {
-    bytes: Vec<u8>,
-    /// How many of them were written.
-    written: usize,
-    room: u32,
+    backlog: Backlog,
     direction: PhantomData<D>,
 }
 
@@ -64,55 +61,29 @@ impl<D: Direction> Outbox<D> {
     /// Nothing waits, and there is no room yet.
     pub const fn new() -> Self {
         Self {
-            bytes: Vec::new(),
-            written: 0,
-            room: Room::CLOSED.bytes,
+            backlog: Backlog::new(STREAM_WAITING),
             direction: PhantomData,
         }
     }
 
     /// Takes note of what the path takes.
     pub const fn set_room(&mut self, room: Room) {
-        self.room = room.bytes;
+        self.backlog.set_room(room);
     }
 
     /// Bytes that wait. Whoever has much to send adds to it only when it is short.
-    pub fn waiting(&self) -> usize {
-        self.bytes.len() - self.written
+    pub const fn waiting(&self) -> usize {
+        self.backlog.waiting()
     }
 
     /// Queues a frame, unless it is too long or too much waits already.
     pub fn push(&mut self, frame: &D::Frame<'_>) -> Result<(), Full> {
-        // What was written gives way when it is the larger part, so that no byte is moved often.
-        if self.written > self.waiting() {
-            self.bytes.drain(..self.written);
-            self.written = 0;
-        }
-        let before = self.bytes.len();
-        encode_frame::<D>(frame, &mut self.bytes)?;
-        if self.waiting() > STREAM_WAITING {
-            self.bytes.truncate(before);
-            return Err(Full);
-        }
-        Ok(())
+        self.backlog.push(|out| encode_frame::<D>(frame, out))
     }
 
     /// Moves what there is room for to `out`; returns how many bytes that is, if any.
     pub fn write(&mut self, out: &mut Vec<u8>) -> Option<usize> {
-        let room = usize::try_from(self.room).unwrap_or(usize::MAX);
-        let taken = room.min(self.waiting());
-        if taken == 0 {
-            return None;
-        }
-        let end = self.written + taken;
-        out.extend_from_slice(self.bytes.get(self.written..end).unwrap_or_default());
-        self.written = end;
-        if end == self.bytes.len() {
-            self.bytes.clear();
-            self.written = 0;
-        }
-        self.room -= u32::try_from(taken).unwrap_or(self.room);
-        Some(taken)
+        self.backlog.write(out)
     }
 }
 

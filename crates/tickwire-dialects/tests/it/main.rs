@@ -5,5 +5,6 @@ mod lwar;
 mod opendrakan;
 mod pixmess;
 mod reone;
+mod sabotage;
 mod sim;
 mod vectors;

@@ -16,7 +16,8 @@ use tickwire_session::{Addr, Events, Session};
 use tickwire_sim::{Chance, Conditions, Network, Rng, TraceHash, addr};
 
 use super::check;
-use super::sabotage::{Bug, Saboteur};
+use super::sabotage::{Bug, Planted};
+use crate::sabotage::Saboteur;
 
 /// Players that fit.
 const PLAYERS: usize = 7;
@@ -51,7 +52,7 @@ struct Player {
 struct World {
     rng: Rng,
     net: Network,
-    server: Saboteur,
+    server: Saboteur<Server, Planted>,
     players: Vec<Player>,
     entities: BTreeMap<EntityId, (Kind, PlayerId, Shape)>,
     /// What the server's game was told that players said.
@@ -109,7 +110,10 @@ impl World {
         Self {
             rng: Rng::new(seed).branch(1),
             net,
-            server: Saboteur::new(server, bug),
+            server: Saboteur {
+                server,
+                bug: bug.map(Planted::new),
+            },
             players,
             entities: BTreeMap::new(),
             heard: BTreeMap::new(),
@@ -256,7 +260,7 @@ impl World {
     }
 
     fn bug(&self) -> Option<Bug> {
-        self.server.bug
+        self.server.bug.as_ref().map(|planted| planted.bug)
     }
 
     fn all_play(&self) -> Result<(), String> {

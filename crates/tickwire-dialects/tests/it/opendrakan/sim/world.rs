@@ -13,7 +13,8 @@ use tickwire_sim::{Network, NodeId, Rng, addr};
 use tickwire_state::{Quat, Tick, Vec3};
 
 use super::super::script::{PROTOTYPE, config, loaded, registry};
-use super::sabotage::{Bug, Saboteur};
+use super::sabotage::Bug;
+use crate::sabotage::Saboteur;
 
 /// Clients that watch.
 const VIEWERS: usize = 3;
@@ -33,7 +34,7 @@ const SPEED: f64 = 1.0;
 pub(super) struct World {
     pub(super) rng: Rng,
     pub(super) net: Network,
-    pub(super) server: Saboteur,
+    pub(super) server: Saboteur<Server, Bug>,
     pub(super) viewers: Vec<Viewer>,
     clones: Vec<ObjectId>,
     /// What the world was at every tick that was sent.

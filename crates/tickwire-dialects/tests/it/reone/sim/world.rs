@@ -8,9 +8,10 @@ use tickwire_session::{Instant, Session};
 use tickwire_sim::{Network, NodeId, Rng, StreamConditions, Way, addr};
 
 use super::game::{Entry, Game};
-use super::sabotage::{Bug, Saboteur};
+use super::sabotage::Bug;
 use super::truth::{SIGHT, Truth};
 use super::viewer::Viewer;
+use crate::sabotage::Saboteur;
 
 /// Clients that play.
 const VIEWERS: u8 = 3;
@@ -21,7 +22,7 @@ pub(super) struct World {
     pub(super) rng: Rng,
     pub(super) net: Network,
     node: NodeId,
-    pub(super) server: Saboteur,
+    pub(super) server: Saboteur<Server, Bug>,
     pub(super) game: Game,
     truth: Truth,
     pub(super) viewers: Vec<Viewer>,

@@ -1,0 +1,60 @@
+//! A server whose datagrams are wrong: does the simulation see it?
+//!
+//! [`Saboteur`] stands between a server and its network and rewrites datagrams the way a server with the
+//! bug would have sent them, so that no bug has to be built into the server. What the bugs are is each
+//! dialect's to say. A checker that does not notice them checks nothing.
+
+use tickwire_session::{Addr, Ended, Instant, Path, PeerStats, Room, Session, StreamId, Transmit};
+
+/// A mistake that a server could make.
+pub(crate) trait Spoil {
+    /// The datagram as a server with this mistake would have sent it.
+    fn spoil(&mut self, to: Addr, datagram: &[u8]) -> Vec<u8>;
+}
+
+/// A server, with or without a bug.
+#[derive(Debug)]
+pub(crate) struct Saboteur<S, B> {
+    pub(crate) server: S,
+    pub(crate) bug: Option<B>,
+}
+
+impl<S: Session, B: Spoil> Session for Saboteur<S, B> {
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        let before = out.len();
+        let transmit = self.server.poll_transmit(now, out)?;
+        if let (Transmit::Datagram { to }, Some(bug)) = (transmit, &mut self.bug) {
+            let datagram = out.split_off(before);
+            out.extend(bug.spoil(to, &datagram));
+        }
+        Some(transmit)
+    }
+
+    fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr) {
+        self.server.handle_opened(now, on, peer);
+    }
+    fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
+        self.server.handle_stream(now, on, bytes);
+    }
+    fn handle_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
+        self.server.handle_datagram(now, from, bytes);
+    }
+    fn handle_room(&mut self, now: Instant, path: Path, room: Room) {
+        self.server.handle_room(now, path, room);
+    }
+    fn handle_closed(&mut self, now: Instant, path: Path, why: Ended) {
+        self.server.handle_closed(now, path, why);
+    }
+    fn handle_timeout(&mut self, now: Instant) {
+        self.server.handle_timeout(now);
+    }
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.server.poll_timeout()
+    }
+    fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
+        self.server.visit_peers(visit);
+    }
+    fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64)) {
+        self.server.visit_counters(visit);
+    }
+}
