@@ -1,7 +1,7 @@
 //! `cargo xtask sim`: the simulation, with the seeds one wants.
 //!
-//! Scenarios are ordinary tests, in module `sim` of the dialects' integration tests. They read how
-//! many seeds to run, and from which, from the environment; this command sets it. They run in the
+//! Scenarios are ordinary tests, in module `sim` of each dialect's tests. They read how many seeds to
+//! run, and from which, from the environment; this command sets it. They run in the
 //! dev profile: it is optimised enough, debug assertions are on, and the tests have built it already.
 
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ use crate::cargo::Cargo;
 /// byte.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Only scenarios whose name begins with this; all of them if left out
+    /// A dialect, as `reone`, or one of its scenarios, as `reone::snapshots`; all of them if left out
     scenario: Option<String>,
     /// How many seeds each scenario runs
     #[arg(long, value_name = "N", default_value_t = SEEDS, value_parser = clap::value_parser!(u64).range(1..))]
@@ -51,9 +51,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         if tally.is_empty() {
             bail!(
-                "no scenario begins with `{}`; for their names: {}",
+                "no scenario is called `{}`; for their names: {}",
                 args.scenario.as_deref().unwrap_or_default(),
-                Cargo::new("test -p tickwire-dialects --test it sim:: -- --list"),
+                Cargo::new("test -p tickwire-dialects --tests sim:: -- --list"),
             );
         }
         if !args.forever {
@@ -66,11 +66,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn build_round(args: &Args, first: u64) -> Cargo {
-    // A scenario may have hyphens in its name; the function that is its test cannot.
     let scenario = args.scenario.as_deref().unwrap_or_default();
-    let scenario = scenario.replace('-', "_");
+    let (dialect, test) = scenario.split_once("::").unwrap_or((scenario, "sim::"));
+    let tests = match dialect {
+        "" => "--tests".to_owned(),
+        _ => format!("--test {dialect}"),
+    };
     let cargo = Cargo::new(&format!(
-        "test -p tickwire-dialects --test it sim::{scenario} -- --nocapture"
+        "test -p tickwire-dialects {tests} {test} -- --nocapture"
     ));
     match args.seed {
         Some(seed) => cargo.var(SEED_VAR, seed),
@@ -95,21 +98,35 @@ mod tests {
         assert_eq!(
             build_round(&ALL, 0).to_string(),
             "TICKWIRE_SIM_FIRST=0 TICKWIRE_SIM_SEEDS=1000 \
-             cargo test -p tickwire-dialects --test it sim:: -- --nocapture"
+             cargo test -p tickwire-dialects --tests sim:: -- --nocapture"
         );
     }
 
     #[test]
     fn a_replay_runs_one_seed_of_one_scenario() {
         let args = Args {
-            scenario: Some("lwar-lossy".to_owned()),
+            scenario: Some("reone::snapshots".to_owned()),
             seed: Some(77),
             ..ALL
         };
         assert_eq!(
             build_round(&args, 0).to_string(),
             "TICKWIRE_SIM_SEED=77 \
-             cargo test -p tickwire-dialects --test it sim::lwar_lossy -- --nocapture"
+             cargo test -p tickwire-dialects --test reone snapshots -- --nocapture"
+        );
+    }
+
+    #[test]
+    fn a_dialect_runs_all_its_scenarios() {
+        let args = Args {
+            scenario: Some("lwar".to_owned()),
+            seeds: 5,
+            ..ALL
+        };
+        assert_eq!(
+            build_round(&args, 5).to_string(),
+            "TICKWIRE_SIM_FIRST=5 TICKWIRE_SIM_SEEDS=5 \
+             cargo test -p tickwire-dialects --test lwar sim:: -- --nocapture"
         );
     }
 }

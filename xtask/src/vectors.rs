@@ -20,7 +20,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let mut cargo = Cargo::new("test -p tickwire-dialects --test it vectors");
+    let mut cargo = Cargo::new("test -p tickwire-dialects --tests vectors");
     if args.bless {
         cargo = cargo.var("TICKWIRE_BLESS", 1);
     }

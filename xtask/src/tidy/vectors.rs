@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     const VECTOR: (&str, &str) = ("vectors/echo/hello-empty.txt", "00");
-    const TEST: &str = "crates/tickwire-dialects/tests/it/vectors.rs";
+    const TEST: &str = "crates/tickwire-dialects/tests/echo/vectors.rs";
 
     #[test]
     fn a_folder_that_a_test_names_is_read() {

@@ -1,0 +1,184 @@
+//! Three clients and a bot, first on a bad network, then on a good one.
+//!
+//! While datagrams are lost to 40 %, copied and reordered, and the network is cut for some seconds,
+//! everybody acts and the game answers in every way there is, and sometimes not at all. Then quiet:
+//! every assured action has ended exactly once, nothing assumed is left, inputs went on all the time,
+//! every assured event came once and in order, and no client ever showed a state that was too old.
+
+mod game;
+mod player;
+
+use std::time::Duration;
+
+use tickwire_dialects::cppevy::Phase;
+use tickwire_session::Session;
+use tickwire_sim::{Chance, Conditions, Network, NodeId, Rng, StreamConditions, TraceHash, addr};
+
+use crate::seeds::{OneIn, check};
+use game::Game;
+use player::Player;
+
+/// Between two moves of the game and its players.
+const BEAT: Duration = Duration::from_millis(50);
+/// Beats with faults and work.
+const BUSY: u32 = 200;
+/// Beats of these during which the network is cut.
+const CUT: core::ops::Range<u32> = 80..180;
+/// Beats after which everything has ended: longer than any action's patience.
+const QUIET: u32 = 300;
+
+const WORST: Conditions = Conditions {
+    latency: Duration::from_millis(150),
+    jitter: Duration::from_millis(100),
+    loss: Chance::percent(40),
+    duplication: Chance::percent(20),
+    reordering: Chance::percent(20),
+    reordering_delay: Duration::from_millis(200),
+    ..Conditions::IDEAL
+};
+
+#[test]
+fn actions() {
+    check("cppevy::actions", OneIn(1), |seed| {
+        let mut world = World::new(seed);
+        world.join()?;
+        world.be_busy()?;
+        world.settle()?;
+        Ok(world.net.trace_hash())
+    });
+}
+
+#[test]
+fn a_bot_on_a_perfect_network_does_the_same_twice() {
+    let run = |seed| -> Result<TraceHash, String> {
+        let mut world = World::with_bot_alone(seed);
+        world.join()?;
+        for _ in 0..BUSY {
+            world.beat(true)?;
+        }
+        world.settle()?;
+        Ok(world.net.trace_hash())
+    };
+    let first = run(7).unwrap();
+    assert_eq!(run(7).unwrap(), first);
+    assert_ne!(run(8).unwrap(), first, "the bot's moves depend on the seed");
+}
+
+struct World {
+    rng: Rng,
+    net: Network,
+    server: NodeId,
+    game: Game,
+    /// The last of them is the bot.
+    players: Vec<Player>,
+    conditions: Conditions,
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        Self::with(seed, 3)
+    }
+
+    fn with_bot_alone(seed: u64) -> Self {
+        Self::with(seed, 0)
+    }
+
+    /// A server, so many clients on machines of their own, and a bot on a memory link.
+    fn with(seed: u64, clients: u8) -> Self {
+        let mut rng = Rng::new(seed).branch(1);
+        let mut net = Network::new(seed);
+        let server_addr = addr::machine(1, 27_600);
+        let server = net.add_node(server_addr);
+        let game = Game::new(net.now(), rng.branch(2), rng.secret());
+        let addrs = (0..clients)
+            .map(|number| addr::machine(10 + number, 5_000))
+            .chain([addr::link(9)]);
+        let mut players = Vec::new();
+        for at in addrs {
+            let node = net.add_node(at);
+            let luck = rng.branch(100 + node.index() as u64);
+            players.push(Player::new(net.now(), server_addr, node, luck));
+        }
+        let bot = players.last().expect("there is a bot").node;
+        net.set_conditions_between(server, bot, Conditions::IDEAL);
+        Self {
+            conditions: Conditions::random(&mut rng, &WORST),
+            rng,
+            net,
+            server,
+            game,
+            players,
+        }
+    }
+
+    /// Everybody connects while the network is good.
+    fn join(&mut self) -> Result<(), String> {
+        let window = self.rng.within(64..=4_096);
+        self.net.set_stream_conditions(StreamConditions {
+            window: u32::try_from(window).unwrap_or(4_096),
+            ..StreamConditions::random(&mut self.rng)
+        });
+        for _ in 0..100 {
+            self.beat(false)?;
+            let plays = |player: &Player| player.client.phase() == Phase::Playing;
+            if self.players.iter().all(plays) {
+                return Ok(());
+            }
+        }
+        Err("not everybody plays after five good seconds".into())
+    }
+
+    fn be_busy(&mut self) -> Result<(), String> {
+        self.net.set_conditions(self.conditions);
+        for beat in 0..BUSY {
+            for player in &self.players[..self.players.len() - 1] {
+                if beat == CUT.start {
+                    self.net.partition(self.server, player.node);
+                } else if beat == CUT.end {
+                    self.net.heal(self.server, player.node);
+                }
+            }
+            self.beat(true)?;
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<(), String> {
+        self.net.set_conditions(Conditions::IDEAL);
+        for _ in 0..QUIET {
+            self.beat(false)?;
+        }
+        let now = self.net.now();
+        for player in &mut self.players {
+            player.check_ends()?;
+            player.check_world(now, &self.game)?;
+            player.check_gongs(&self.game)?;
+            player.check_inputs(&self.game)?;
+        }
+        Ok(())
+    }
+
+    /// Lets the network run for a beat, then everybody looks at what came and acts.
+    fn beat(&mut self, works: bool) -> Result<(), String> {
+        let mut sessions: Vec<&mut dyn Session> = vec![&mut self.game.server];
+        sessions.extend(
+            self.players
+                .iter_mut()
+                .map(|player| &mut player.client as _),
+        );
+        self.net.run_for(BEAT, &mut sessions);
+        let now = self.net.now();
+        self.game.step(now, works)?;
+        // What was true this long ago may still be shown.
+        let slack = self.conditions.slowest() + BEAT * 3;
+        for player in &mut self.players {
+            player.listen()?;
+            player.check_ages(now, slack)?;
+            player.steer();
+            if works {
+                player.act(now);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,16 @@
+//! lwar, client and server, against its wire document and the datagrams of the original server.
+
+mod client;
+mod properties;
+mod script;
+mod server;
+mod sim;
+mod vectors;
+mod words;
+
+#[path = "../harness/golden.rs"]
+mod golden;
+#[path = "../harness/sabotage.rs"]
+mod sabotage;
+#[path = "../harness/seeds.rs"]
+mod seeds;

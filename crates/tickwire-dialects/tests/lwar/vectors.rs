@@ -1,0 +1,209 @@
+//! Golden vectors of every message, and the datagrams of the original server.
+
+mod golden;
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use tickwire_dialects::lwar::message::{Framed, Reliable, Unreliable};
+use tickwire_dialects::lwar::{Client, ClientConfig, ClientEvent, EndReason, Phase, inspect};
+use tickwire_session::{Events, Instant, Session};
+use tickwire_wire::FieldLog;
+
+use super::script::link;
+use super::words::{datagram, decode, player};
+use crate::golden::{dir, hex, is_blessing, unhex};
+use golden::{accepted, refused};
+
+const CONVERSATION: &str = "original-conversation";
+
+#[test]
+fn every_golden_datagram_is_read_and_written_to_the_byte() {
+    for (golden, header, messages) in accepted() {
+        let bytes = golden.check("lwar", inspect);
+        assert_eq!(hex(&bytes), hex(&golden.bytes), "{}", golden.name);
+        let read = decode(&bytes);
+        assert_eq!(read, (header, messages), "{}", golden.name);
+        assert_eq!(
+            hex(&datagram(read.0, &read.1)),
+            hex(&bytes),
+            "{}",
+            golden.name
+        );
+    }
+}
+
+#[test]
+fn every_refused_datagram_is_refused_where_its_file_says() {
+    for golden in refused() {
+        let bytes = golden.check("lwar", inspect);
+        assert_eq!(hex(&bytes), hex(&golden.bytes), "{}", golden.name);
+        let verdict = inspect(&bytes, &mut FieldLog::default());
+        assert!(verdict.is_err(), "{} is accepted", golden.name);
+    }
+}
+
+#[test]
+fn every_message_id_has_a_golden_file() {
+    let ids: BTreeSet<u8> = accepted()
+        .iter()
+        .flat_map(|(_, _, messages)| messages)
+        .map(|message| match message {
+            Framed::Reliable { content, .. } => content.expect("accepted").id(),
+            Framed::Unreliable(message) => message.id(),
+        })
+        .collect();
+    let known = (1..=10).chain([101, 103, 104, 105, 110, 111, 112, 113]);
+    assert_eq!(ids, known.collect());
+}
+
+#[test]
+fn every_file_is_used() {
+    if is_blessing() {
+        // The files are being written at this moment.
+        return;
+    }
+    let golden = accepted().into_iter().map(|(golden, ..)| golden);
+    let mut known: BTreeSet<_> = golden
+        .chain(refused())
+        .map(|golden| golden.name.to_owned())
+        .collect();
+    known.insert(CONVERSATION.into());
+    let files = fs::read_dir(dir("lwar")).expect("the vectors are there");
+    let there: BTreeSet<_> = files
+        .map(|file| file.expect("a readable folder").path())
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(
+        there, known,
+        "left: in vectors/lwar; right: known to the tests"
+    );
+}
+
+/// One datagram of the original conversation.
+struct Captured {
+    to_client: bool,
+    at: Instant,
+    bytes: Vec<u8>,
+    line: String,
+}
+
+fn conversation() -> Vec<Captured> {
+    let path = dir("lwar").join(CONVERSATION).with_extension("txt");
+    let text = fs::read_to_string(path).expect("the conversation is there");
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines
+        .map(|line| {
+            let mut words = line.split(' ');
+            let mut word = || words.next().expect("direction, time and bytes");
+            let to_client = match word() {
+                "S->C" => true,
+                "C->S" => false,
+                other => panic!("no direction: {other}"),
+            };
+            let millis = word().replace('.', "").parse().expect("seconds.millis");
+            Captured {
+                to_client,
+                at: Instant::from_millis(millis),
+                bytes: unhex(word()),
+                line: line.into(),
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn the_original_s_datagrams_are_read_whole_and_written_to_the_same_bytes() {
+    let conversation = conversation();
+    assert_eq!(conversation.len(), 63);
+    for captured in &conversation {
+        let verdict = inspect(&captured.bytes, &mut FieldLog::default());
+        assert_eq!(verdict, Ok(()), "{}", captured.line);
+        let (header, messages) = decode(&captured.bytes);
+        assert_eq!(
+            hex(&datagram(header, &messages)),
+            hex(&captured.bytes),
+            "{}",
+            captured.line
+        );
+    }
+}
+
+#[test]
+fn the_original_keeps_the_order_of_messages_that_ours_keeps() {
+    for captured in conversation().iter().filter(|captured| captured.to_client) {
+        let (_, messages) = decode(&captured.bytes);
+        let unreliable = |message: &Framed<'_>| matches!(message, Framed::Unreliable(_));
+        assert!(
+            messages.is_sorted_by_key(unreliable),
+            "reliable messages come first: {}",
+            captured.line
+        );
+        let numbers: Vec<u32> = messages
+            .iter()
+            .filter_map(|message| match message {
+                Framed::Reliable { seq, .. } => Some(*seq),
+                Framed::Unreliable(_) => None,
+            })
+            .collect();
+        assert!(
+            numbers.windows(2).all(|pair| pair[1] == pair[0] + 1),
+            "{}",
+            captured.line
+        );
+    }
+}
+
+/// A client of ours in the place of the captured one: it says its own things, and must follow what
+/// the original server says to the end.
+#[test]
+fn our_client_follows_the_original_server() {
+    let server = link(0);
+    let name = "rusty".into();
+    let mut client = Client::new(Instant::ZERO, ClientConfig { server, name });
+    let mut events = Vec::new();
+    for captured in conversation() {
+        client.handle_timeout(captured.at);
+        if captured.to_client {
+            client.handle_datagram(captured.at, server, &captured.bytes);
+        } else {
+            follow(&mut client, captured.at, &captured.bytes);
+        }
+        while client.poll_transmit(captured.at, &mut Vec::new()).is_some() {}
+        events.extend(core::iter::from_fn(|| client.poll_event()));
+    }
+    let own = player(1);
+    assert!(events.contains(&ClientEvent::Connected { player: own }));
+    assert!(events.contains(&ClientEvent::Synced));
+    assert!(events.contains(&ClientEvent::Chatted(own, "hello".into())));
+    assert!(events.contains(&ClientEvent::Renamed(own, "rusty".into())));
+    assert_eq!(client.phase(), Phase::Ended(EndReason::Disconnected));
+    let counters = client.counters();
+    assert_eq!((counters.undecodable, counters.violations), (0, 0));
+    // Our client says its things a little later than the captured one did, so some of the captured
+    // acknowledgements come too early. Everything else is as if it had been there.
+    assert_eq!((counters.sequence_gap, counters.stale), (0, 0));
+    assert_eq!(counters.unknown_entity, 0);
+}
+
+/// Makes `client` say what the captured client said in a datagram.
+fn follow(client: &mut Client, now: Instant, bytes: &[u8]) {
+    for message in decode(bytes).1 {
+        match message {
+            Framed::Reliable { content, .. } => match content.expect("captured") {
+                // In the capture it is said again later, as a repetition that must be discarded.
+                Reliable::Chat { text, .. } if now < Instant::from_millis(1_000) => {
+                    client.chat(text).expect("connected");
+                }
+                Reliable::Name { name, .. } => client.rename(name).expect("connected"),
+                Reliable::Selection { selection, .. } => {
+                    client.select(selection).expect("connected");
+                }
+                Reliable::Disconnect => client.disconnect(now),
+                _ => {}
+            },
+            Framed::Unreliable(Unreliable::Input(_)) => {}
+            Framed::Unreliable(other) => panic!("a client does not send {other:?}"),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Bytes and sequences that nobody should send.
+
+use proptest::prelude::*;
+use tickwire_dialects::opendrakan::bundle::Change;
+use tickwire_dialects::opendrakan::limits::{ASSEMBLED_OBJECTS_MAX, ASSEMBLIES_MAX};
+use tickwire_dialects::opendrakan::message::{BasicChanges, Confirm, Message, Way};
+use tickwire_dialects::opendrakan::{ObjectId, Phase, Value, inspect};
+use tickwire_state::Tick;
+use tickwire_wire::FieldLog;
+
+use super::script::{ClientScript, ServerScript, bytes_of, config, machine};
+use crate::golden::unhex;
+
+fn running(tick: u64, object: u32) -> Message<'static> {
+    let change = Change {
+        index: 4,
+        value: Value::Bool(true),
+        jump: false,
+    };
+    Message::ObjectStates {
+        tick: Tick(tick),
+        object: ObjectId(object),
+        states: BasicChanges::from_iter([change]),
+    }
+}
+
+fn confirm(tick: u64, changes: u32, reference: u64) -> Message<'static> {
+    Message::ConfirmSnapshot(Confirm {
+        tick: Tick(tick),
+        real_time: 1.0,
+        changes,
+        reference: Tick(reference),
+    })
+}
+
+/// Messages of one datagram at a time.
+fn in_datagrams(messages: impl Iterator<Item = Message<'static>>) -> Vec<Vec<u8>> {
+    let mut datagrams = vec![Vec::new()];
+    for message in messages {
+        let bytes = bytes_of(&[message]);
+        let last = datagrams.last_mut().expect("there is one");
+        if last.len() + bytes.len() > 1_200 {
+            datagrams.push(bytes);
+        } else {
+            last.extend(bytes);
+        }
+    }
+    datagrams
+}
+
+#[test]
+fn a_million_changes_of_future_ticks_are_bounded() {
+    let mut script = ClientScript::loaded();
+    let flood = (1..=1_000_000_u64).map(|number| {
+        let object = u32::try_from(number % 50_000).expect("it is below");
+        running(1_000 + number, object)
+    });
+    for datagram in in_datagrams(flood) {
+        script.send_bytes(&datagram);
+    }
+    // The newest ones pushed out the others, and nothing was dropped for want of room.
+    assert_eq!(script.client.counters().no_room, 0);
+    // What comes then is still put together, and what comes now too: the far future keeps nothing out.
+    for tick in [9, 2_000_000] {
+        script.send(&[running(tick, 1), confirm(tick, 1, 0)]);
+        assert_eq!(script.acknowledged(), [tick]);
+    }
+}
+
+#[test]
+fn a_million_extra_states_of_unknown_objects_are_bounded() {
+    let mut script = ClientScript::loaded();
+    // Nobody knows how many states these have, so they wait, each once.
+    let flood = (0..1_000_000_u32).map(|number| Message::ObjectExtraStates {
+        tick: Tick(3 + u64::from(number % 20) * 3),
+        object: ObjectId(7 + number / 20),
+        bundle: &[0x01, 0x00, 0x05],
+    });
+    for datagram in in_datagrams(flood) {
+        script.send_bytes(&datagram);
+    }
+    assert_eq!(script.client.counters().no_room, 0);
+    script.send(&[running(600, 1), confirm(600, 1, 0)]);
+    assert_eq!(script.acknowledged(), [600]);
+}
+
+#[test]
+fn a_million_objects_of_one_tick_are_bounded() {
+    let mut script = ClientScript::loaded();
+    let flood = (0..1_000_000).map(|number| running(3, number));
+    for datagram in in_datagrams(flood) {
+        script.send_bytes(&datagram);
+    }
+    let refused = script.client.counters().no_room;
+    assert!(
+        refused >= 1_000_000 - ASSEMBLED_OBJECTS_MAX as u64,
+        "{refused}"
+    );
+    script.send(&[running(6, 1), confirm(6, 1, 0)]);
+    assert_eq!(script.acknowledged(), [6]);
+}
+
+#[test]
+fn confirmations_of_ticks_never_seen_are_bounded_and_complete_nothing() {
+    let mut script = ClientScript::loaded();
+    for number in 1..=10 * ASSEMBLIES_MAX as u64 {
+        script.send(&[confirm(number * 3, 7, 0)]);
+    }
+    assert_eq!(script.acknowledged(), []);
+    assert_eq!(script.client.phase(), Phase::Waiting);
+}
+
+#[test]
+fn a_count_that_never_matches_completes_nothing() {
+    let mut script = ClientScript::loaded();
+    for tick in 1..=200 {
+        script.send(&[running(tick * 3, 1), confirm(tick * 3, u32::MAX, 0)]);
+    }
+    assert_eq!(script.acknowledged(), []);
+    script.send(&[running(900, 1), confirm(900, 1, 0)]);
+    assert_eq!(script.acknowledged(), [900]);
+}
+
+#[test]
+fn one_bad_message_undoes_its_datagram() {
+    let mut script = ClientScript::loaded();
+    let mut bytes = bytes_of(&[running(3, 1), confirm(3, 1, 0)]);
+    bytes.extend(unhex("02ff00"));
+    script.send_bytes(&bytes);
+    assert_eq!(script.acknowledged(), []);
+    assert_eq!(script.client.counters().undecodable, 1);
+
+    let mut script = ServerScript::new(config(2));
+    let ann = machine(2, 5_000);
+    let on = script.open(0, ann);
+    let token = script.token_on(on);
+    let mut bytes = bytes_of(&[Message::Attach { token }]);
+    bytes.push(0xff);
+    script.send_bytes(ann, &bytes);
+    script.ticks(6);
+    assert!(script.datagrams.is_empty());
+    assert_eq!(script.server.counters().undecodable, 1);
+}
+
+#[test]
+fn a_position_that_is_no_number_is_refused() {
+    let mut script = ClientScript::loaded();
+    for bits in ["0000c07f", "0000807f", "000080ff"] {
+        let digits = format!("021a00030000000000000001000000 0100 {bits}0000000000000000");
+        script.send_bytes(&unhex(&digits.replace(' ', "")));
+    }
+    assert_eq!(script.client.counters().undecodable, 3);
+}
+
+/// Arbitrary bytes, or messages with some bytes changed.
+fn odd_bytes(way: Way) -> impl Strategy<Value = Vec<u8>> {
+    let ids: Vec<u8> = match way {
+        Way::ServerDatagram => vec![2, 3, 4, 12, 13],
+        Way::ServerStream => vec![0, 1, 5, 6, 7, 11, 14],
+        Way::ClientDatagram => vec![8, 14],
+        Way::ClientStream => vec![9, 10],
+    };
+    let message = (
+        proptest::sample::select(ids),
+        proptest::collection::vec(prop_oneof![Just(0), Just(1), any::<u8>()], 0..60),
+    );
+    let framed = message.prop_map(|(id, payload)| {
+        let length = u16::try_from(payload.len()).expect("short").to_le_bytes();
+        [&[id], &length[..], &payload].concat()
+    });
+    prop_oneof![
+        proptest::collection::vec(any::<u8>(), 0..200),
+        proptest::collection::vec(framed, 1..5).prop_map(|all| all.concat()),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_a_client_panic(
+        datagrams in proptest::collection::vec(odd_bytes(Way::ServerDatagram), 1..20),
+        stream in odd_bytes(Way::ServerStream),
+    ) {
+        let mut script = ClientScript::loaded();
+        for datagram in datagrams {
+            script.send_bytes(&datagram);
+            let now = script.now;
+            script.client.sample(now);
+        }
+        script.write_bytes(&stream);
+        script.events();
+    }
+
+    #[test]
+    fn no_bytes_make_a_server_panic(
+        datagrams in proptest::collection::vec(odd_bytes(Way::ClientDatagram), 1..20),
+        stream in odd_bytes(Way::ClientStream),
+    ) {
+        let mut script = ServerScript::new(config(3));
+        let ann = machine(2, 5_000);
+        let on = script.attach(0, ann);
+        for datagram in datagrams {
+            script.send_bytes(ann, &datagram);
+            script.ticks(1);
+        }
+        script.write_bytes(on, &stream);
+        script.ticks(3);
+    }
+
+    #[test]
+    fn any_bytes_can_be_inspected(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        for (from_client, on_stream) in [(false, false), (false, true), (true, false), (true, true)] {
+            inspect(from_client, on_stream, &bytes, &mut FieldLog::default()).ok();
+        }
+    }
+}

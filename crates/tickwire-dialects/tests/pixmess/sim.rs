@@ -1,0 +1,253 @@
+//! Two walkers and an editor over streams that are slow, narrow and sometimes cut.
+//!
+//! First faults: windows from a single byte, pieces cut anywhere, delays, resets; meanwhile everybody
+//! walks, digs, builds, talks, asks for chunks and lets them go, and the game moves a cat and a train.
+//! Who loses its connection comes back. Then quiet: each client must see what the server has, no block
+//! and no entity more or less.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tickwire_dialects::pixmess::{
+    Block, BlockId, Cell, ChunkId, Client, ClientConfig, Direction, EntityId, Phase, Server,
+    ServerConfig, SetId, Sublayer, Version,
+};
+use tickwire_session::{Events, Session, StreamId};
+use tickwire_sim::{Chance, Conditions, Network, NodeId, Rng, StreamConditions, TraceHash, addr};
+
+use super::game::Game;
+use super::words::{LOOK, cell, root, xy};
+use crate::seeds::{OneIn, check};
+
+/// Between two moves of the game and its players.
+const BEAT: Duration = Duration::from_millis(50);
+/// Beats with faults and work.
+const BUSY: u32 = 120;
+/// Beats within which everybody must agree once the network is good: more than it takes to be cut
+/// off, come back and load everything again.
+const SETTLING: u32 = 800;
+const NAMES: [&str; 3] = ["ann", "bob", "eve"];
+
+const WORST: Conditions = Conditions {
+    latency: Duration::from_millis(40),
+    jitter: Duration::from_millis(40),
+    loss: Chance::percent(5),
+    duplication: Chance::percent(5),
+    reordering: Chance::percent(10),
+    reordering_delay: Duration::from_millis(50),
+    ..Conditions::IDEAL
+};
+
+struct World {
+    rng: Rng,
+    net: Network,
+    nodes: Vec<NodeId>,
+    server: Server,
+    game: Game,
+    clients: Vec<Client>,
+    cat: EntityId,
+    train: SetId,
+}
+
+#[test]
+fn agreement() {
+    check("pixmess::agreement", OneIn(1), run);
+}
+
+fn run(seed: u64) -> Result<TraceHash, String> {
+    let mut world = World::new(seed);
+    let conditions = Conditions::random(&mut world.rng, &WORST);
+    world.net.set_conditions(conditions);
+    for _ in 0..BUSY {
+        world.draw_streams();
+        world.work();
+        world.beat();
+    }
+    world.net.set_conditions(Conditions::IDEAL);
+    world.net.set_stream_conditions(StreamConditions::USUAL);
+    let mut disagreement = String::new();
+    for _ in 0..SETTLING {
+        world.beat();
+        match world.check_agreement() {
+            Ok(()) => return Ok(world.net.trace_hash()),
+            Err(why) => disagreement = why,
+        }
+    }
+    Err(disagreement)
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        let mut net = Network::new(seed);
+        net.add_node(addr::machine(1, 4_646));
+        let nodes: Vec<_> = (2..5).map(|n| net.add_node(addr::machine(n, 1))).collect();
+        let mut server = Server::new(ServerConfig::default());
+        let cat = server
+            .create_entity(cell(8, 8), LOOK, "cat")
+            .expect("the first");
+        let train = server.create_set(cell(20, 20)).expect("the first");
+        let clients = NAMES.map(|name| connect(&net, name)).into();
+        Self {
+            rng: Rng::new(seed).branch(1),
+            net,
+            nodes,
+            server,
+            game: Game::default(),
+            clients,
+            cat,
+            train,
+        }
+    }
+
+    /// Streams that are dialled from now on are of another kind.
+    fn draw_streams(&mut self) {
+        let mut conditions = StreamConditions::random(&mut self.rng);
+        conditions.reset = Chance::per_million(500);
+        self.net.set_stream_conditions(conditions);
+    }
+
+    /// Lets the network run for a beat, then the game answers and who lost its connection comes back.
+    fn beat(&mut self) {
+        let mut sessions: Vec<&mut dyn Session> = vec![&mut self.server];
+        sessions.extend(self.clients.iter_mut().map(|client| client as _));
+        self.net.run_for(BEAT, &mut sessions);
+        while let Some(event) = self.server.poll_event() {
+            self.game.handle(self.net.now(), &mut self.server, &event);
+        }
+        for (client, name) in self.clients.iter_mut().zip(NAMES) {
+            while client.poll_event().is_some() {}
+            if matches!(client.phase(), Phase::Ended(_)) {
+                *client = connect(&self.net, name);
+            }
+        }
+    }
+
+    fn work(&mut self) {
+        for index in 0..self.clients.len() {
+            for _ in 0..self.draw::<u32>(3) {
+                self.act(index);
+            }
+            if self.rng.happens(Chance::per_million(4_000)) {
+                self.net
+                    .reset_stream(self.nodes[index], StreamId::Dialled(0));
+            }
+        }
+        let direction = self.draw_direction();
+        self.server.move_entity(self.cat, direction);
+        if self.draw::<u32>(20) == 0 {
+            let at = self.draw_cell();
+            self.server.move_set(self.train, at);
+        }
+        if self.draw::<u32>(100) == 0 {
+            let at = self.draw_cell();
+            let who = self.draw(4);
+            self.server.place_entity(EntityId(who), at);
+        }
+    }
+
+    /// One client does something; what it may not do it does not.
+    fn act(&mut self, index: usize) {
+        let now = self.net.now();
+        let (direction, cell, chunk) = (self.draw_direction(), self.draw_cell(), self.draw_chunk());
+        let block = Block {
+            typ: self.draw(2),
+            col: self.draw(3),
+            ch: 35,
+        };
+        let sublayer = match self.draw::<u32>(2) {
+            0 => Sublayer::Solid,
+            _ => Sublayer::Walkable,
+        };
+        let id = BlockId {
+            set: chunk.set,
+            cell,
+            sublayer,
+        };
+        let action: u32 = self.draw(12);
+        let client = &mut self.clients[index];
+        // Whether it could be said does not matter here.
+        let _said = match (action, NAMES[index]) {
+            (0..3, _) => client.request(chunk),
+            (3, _) => client.release(chunk),
+            (4, _) => client.chat("/who"),
+            (5, _) => client.chat("hello"),
+            (_, "eve") => client.edit(id, block),
+            _ => client.walk(now, direction),
+        };
+    }
+
+    fn draw<T: TryFrom<u64>>(&mut self, below: u64) -> T {
+        let drawn = self.rng.within(0..=below - 1);
+        T::try_from(drawn).ok().expect("few enough for any type")
+    }
+
+    fn draw_direction(&mut self) -> Direction {
+        Direction::ALL[self.draw::<usize>(8)]
+    }
+
+    /// A cell of the four chunks around zero.
+    fn draw_cell(&mut self) -> Cell {
+        let mut number = || self.draw::<i32>(128) - 64;
+        cell(number(), number())
+    }
+
+    fn draw_chunk(&mut self) -> ChunkId {
+        let at = self.draw_cell().chunk();
+        match self.draw::<u32>(5) {
+            0 => ChunkId {
+                set: self.train,
+                at: xy(0, 0),
+            },
+            _ => ChunkId::root(at),
+        }
+    }
+
+    fn check_agreement(&self) -> Result<(), String> {
+        let everybody: BTreeMap<EntityId, Cell> = self
+            .server
+            .players()
+            .map(|(player, _)| player.entity())
+            .chain([self.cat])
+            .filter_map(|id| Some((id, self.server.position(id)?)))
+            .collect();
+        for (client, name) in self.clients.iter().zip(NAMES) {
+            let own = match (client.phase(), client.player()) {
+                (Phase::Playing, Some(player)) => player.entity(),
+                (phase, _) => return Err(format!("{name} is {phase:?}")),
+            };
+            for (chunk, tiles) in client.chunks() {
+                if self.game.tiles.get(&chunk) != Some(tiles) {
+                    return Err(format!("{name} sees another {chunk:?}"));
+                }
+            }
+            let holds = |at: Cell| client.chunk(root(at.chunk().x, at.chunk().y)).is_some();
+            let visible: Vec<_> = everybody
+                .iter()
+                .filter(|(id, at)| **id == own || holds(**at))
+                .map(|(&id, &at)| (id, at))
+                .collect();
+            let seen: Vec<_> = client
+                .entities()
+                .map(|(id, entity)| (id, entity.at))
+                .collect();
+            if seen != visible {
+                return Err(format!("{name} sees {seen:?}, there are {visible:?}"));
+            }
+            let counters = client.counters();
+            if counters.violations > 0 {
+                return Err(format!("{name} was sent nonsense: {counters:?}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn connect(net: &Network, name: &str) -> Client {
+    let config = ClientConfig {
+        server: addr::machine(1, 4_646),
+        name: name.into(),
+        look: LOOK,
+        version: Version::Two,
+    };
+    Client::new(net.now(), config)
+}
