@@ -11,7 +11,7 @@ use std::time::{Duration, Instant as WallClock};
 use anyhow::Context;
 use tickwire_demo::gateway::{Connect, Notice, PROTOCOLS, Paths, Protocol, Settings};
 use tickwire_demo::tiles::TileWorld;
-use tickwire_demo::{Host, STEP};
+use tickwire_demo::{Host, Pace};
 use tickwire_net::{Carries, Driver};
 use tickwire_session::Instant;
 
@@ -88,9 +88,6 @@ pub(crate) struct Args {
 
 /// How long a server that ends waits for its players to hear of it.
 const FAREWELL: Duration = Duration::from_millis(1_200);
-
-/// How far the arena may fall behind the clock before it lets time pass instead of catching up.
-const CATCH_UP: Duration = Duration::from_millis(250);
 
 impl Args {
     /// What runs without a subcommand: with a dashboard, if somebody can look at it.
@@ -264,11 +261,11 @@ fn serve(
     until: Option<Instant>,
 ) -> anyhow::Result<()> {
     let Game { host, meter, saves } = game;
-    let mut next_step = driver.now();
+    let mut pace = Pace::new(driver.now());
     let mut notices = Vec::new();
     while !stop.is_asked() && until.is_none_or(|until| driver.now() < until) {
         driver
-            .run_until(next_step, &mut host.sessions())
+            .run_until(pace.due(), &mut host.sessions())
             .context("waiting for sockets failed")?;
         let now = driver.now();
         let began = WallClock::now();
@@ -297,10 +294,7 @@ fn serve(
             }
         }
         notices.clear();
-        next_step += STEP;
-        if next_step + CATCH_UP < now {
-            next_step = now;
-        }
+        pace.made_step(now);
     }
     Ok(())
 }

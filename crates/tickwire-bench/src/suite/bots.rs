@@ -2,24 +2,27 @@
 //!
 //! Seven bots play the arena for some seconds, sixty steps a second, as ordinary clients: once over
 //! memory links, once through sockets of their own. What is compared is the processor's time within
-//! the driver, less what a server without players takes there: the sessions of both sides, the driver
-//! and the kernel. The arena's steps, what the bots see and what they think are the same for both, and
+//! the driver, less what a server without players takes there in the same round: the sessions of both
+//! sides, the driver and the kernel. The arena's steps, what the bots see and what they think are the same for both, and
 //! left out. Server and bots share one loop and one thread both times, so that nothing else is
 //! different: bots in a program of their own also pay for being woken.
 
 use std::time::Duration;
 
 use super::report::{Figure, Ratio, Target};
-use super::rounds::{Rounds, Spread};
+use super::rounds::Rounds;
 use super::table::{Table, Way};
 
-const ROUNDS: usize = 7;
+/// Many short ones: being woken costs more or less from one second to the next.
+const ROUNDS: usize = 21;
 const BOTS: u64 = 7;
 
 /// Until every bot plays.
 const WARM_UP: Duration = Duration::from_secs(1);
+/// Until what came during the others' turns is carried.
+const RESUMING: Duration = Duration::from_millis(100);
 /// How long is measured.
-const SPAN: Duration = Duration::from_secs(2);
+const SPAN: Duration = Duration::from_millis(600);
 
 /// A protocol, and what its figures are called.
 struct Case {
@@ -49,24 +52,31 @@ pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
     Ok(figures)
 }
 
+/// The same table three times, which play by turns.
+struct Tables {
+    empty: Table,
+    memory: Table,
+    loopback: Table,
+}
+
 fn compare(case: &Case) -> anyhow::Result<[Figure; 2]> {
-    let with_bots = |way| Table::new(case.protocol)?.with_bots(BOTS, way);
-    // What a server without players takes, measured once a round.
-    let mut alone = Vec::new();
+    let open = || Table::new(case.protocol);
+    let mut tables = Tables {
+        empty: open()?,
+        memory: open()?.with_bots(BOTS, Way::Memory)?,
+        loopback: open()?.with_bots(BOTS, Way::Loopback)?,
+    };
+    tables.memory.play(WARM_UP)?;
+    tables.loopback.play(WARM_UP)?;
     let rounds = Rounds::run(
         ROUNDS,
-        &mut alone,
-        |alone| {
-            alone.push(carrying(Table::new(case.protocol)?)?.as_secs_f64());
-            carrying(with_bots(Way::Memory)?)
-        },
-        |_| carrying(with_bots(Way::Loopback)?),
+        &mut tables,
+        |tables| bot_cost(&mut tables.memory, &mut tables.empty),
+        |tables| bot_cost(&mut tables.loopback, &mut tables.empty),
     )?;
-    let alone = Spread::of(alone).median;
-    let cost = rounds.compare(|carrying| {
-        let added = carrying.as_secs_f64() - alone;
-        added * 1e6 / SPAN.as_secs_f64() / BOTS as f64
-    });
+    tables.memory.check_playing()?;
+    tables.loopback.check_playing()?;
+    let cost = rounds.compare(|cost| *cost);
     Ok([
         Figure::plain(case.loopback, cost.second, "µs/s"),
         Figure {
@@ -80,10 +90,15 @@ fn compare(case: &Case) -> anyhow::Result<[Figure; 2]> {
     ])
 }
 
-/// What the driver takes once everybody plays.
-fn carrying(mut table: Table) -> anyhow::Result<Duration> {
-    table.play(WARM_UP)?;
+/// What one bot adds to an empty table: microseconds of processor for a second of its life.
+fn bot_cost(with_bots: &mut Table, empty: &mut Table) -> anyhow::Result<f64> {
+    let added = carrying(with_bots)? - carrying(empty)?;
+    Ok(added * 1e6 / BOTS as f64)
+}
+
+/// What the driver takes of a second, once everything runs as before.
+fn carrying(table: &mut Table) -> anyhow::Result<f64> {
+    table.play(RESUMING)?;
     let costs = table.play(SPAN)?;
-    table.check_playing()?;
-    Ok(costs.carrying)
+    Ok(costs.carrying.as_secs_f64() / costs.lasted.as_secs_f64())
 }

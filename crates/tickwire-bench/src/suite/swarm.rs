@@ -5,7 +5,7 @@
 //! arena's step, and each client's view and thought, are the application's: measured by themselves,
 //! and not counted. A bot thinks twice a second and holds its controls in between, so that the
 //! loop keeps its pace; a pace that is not kept counts against the figure, because a step then has
-//! more to carry.
+//! more to carry. The loop is a server's: what a long step loses, the next ones make up for.
 
 use std::time::Duration;
 
@@ -42,9 +42,9 @@ pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
         };
         Spread::of(costs.iter().map(in_a_second).collect())
     };
-    let pace = costs
-        .iter()
-        .map(|costs| f64::from(costs.steps) / SPAN.as_secs_f64());
+    let steps: u32 = costs.iter().map(|costs| costs.steps).sum();
+    let lasted: Duration = costs.iter().map(|costs| costs.lasted).sum();
+    let pace = f64::from(steps) / lasted.as_secs_f64();
     Ok(vec![
         Figure {
             target: Some(Target::AtMost(TARGET)),
@@ -71,6 +71,6 @@ pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
             spread(|costs| costs.thinking),
             "cores",
         ),
-        Figure::plain("their pace", Spread::of(pace.collect()), "steps/s"),
+        Figure::plain("their pace", Spread::exactly(pace), "steps/s"),
     ])
 }

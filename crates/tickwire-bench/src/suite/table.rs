@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail, ensure};
 use tickwire_demo::gateway::{
     ArenaClient, Connect, Opening, Paths, Protocol, ServerGateway, Settings, Status,
 };
-use tickwire_demo::{Bot, STEP, Worlds};
+use tickwire_demo::{Bot, Pace, Worlds};
 use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::Session;
 
@@ -37,6 +37,8 @@ pub(super) struct Costs {
     /// The clients' views, and what their bots think of them.
     pub(super) thinking: Duration,
     pub(super) steps: u32,
+    /// By the clock on the wall.
+    pub(super) lasted: Duration,
 }
 
 /// A server, and the bots that play on it.
@@ -47,6 +49,7 @@ pub(super) struct Table {
     gateway: Box<dyn ServerGateway>,
     server: NodeId,
     players: Vec<Player>,
+    pace: Pace,
     /// Steps between two thoughts of a bot; not all of them think in the same step.
     thought_steps: usize,
     steps: usize,
@@ -76,6 +79,7 @@ impl Table {
         });
         Ok(Self {
             protocol,
+            pace: Pace::new(driver.now()),
             driver,
             worlds,
             gateway,
@@ -115,23 +119,22 @@ impl Table {
     /// Plays for so long, in real time, and returns what that took.
     pub(super) fn play(&mut self, span: Duration) -> anyhow::Result<Costs> {
         let mut costs = Costs::default();
-        let mut next_step = self.driver.now();
-        let end = next_step + span;
-        while next_step < end {
+        let began = self.driver.now();
+        while self.pace.due() < began + span {
             let mut sessions: Vec<&mut dyn Session> = vec![self.gateway.session()];
             sessions.extend(
                 self.players
                     .iter_mut()
                     .map(|player| player.gateway.session()),
             );
-            let driver = &mut self.driver;
-            let (time, turned) = timed(|| driver.run_until(next_step, &mut sessions));
+            let (driver, due) = (&mut self.driver, self.pace.due());
+            let (time, turned) = timed(|| driver.run_until(due, &mut sessions));
             turned?;
             costs.carrying += time;
             self.step(&mut costs);
-            // After a pause there is no catching up.
-            next_step = (next_step + STEP).max(self.driver.now());
+            self.pace.made_step(self.driver.now());
         }
+        costs.lasted = self.driver.now().since(began);
         Ok(costs)
     }
 
