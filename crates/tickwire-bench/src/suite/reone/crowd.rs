@@ -1,21 +1,27 @@
 //! A thousand clients in one world, each with some hundred creatures in range, all of which move.
 //!
-//! The sessions' work alone, without sockets: a snapshot is published, written for everybody and
-//! acknowledged by everybody, some one and some six snapshots late.
+//! Once the session's work alone, without sockets: a snapshot is published, written for everybody and
+//! acknowledged by everybody, some one and some six snapshots late. And once over loopback: the driver
+//! carries the same snapshots to a socket for each client, and the acknowledgements back.
 
 use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::{Context as _, anyhow, ensure};
 use tickwire_dialects::reone::{
     AnyStatus, CreatureStatus, Module, Object, ObjectId, Server, ServerConfig, SightRange,
     SnapshotSeq, Vec3,
 };
-use tickwire_session::{Events as _, Instant, Session as _};
+use tickwire_net::{Carries, Driver};
+use tickwire_session::{Addr, Events as _, Instant, Session as _};
 
+use super::super::ANY_PORT;
 use super::super::clock::timed;
 use super::super::report::{Figure, Target};
 use super::super::rounds::Spread;
+use super::audience::Audience;
 use super::guest::Guest;
 
 const CLIENTS: u16 = 1_000;
@@ -28,40 +34,94 @@ const RADIUS: f32 = 66.0;
 const WARM_UP: u32 = 20;
 const MEASURED: u32 = 40;
 const TICK: Duration = Duration::from_millis(50);
+/// When everybody joins.
+const JOINED: Instant = Instant::from_millis(1);
 
 /// Of one processor.
 const CORES: f64 = 1.0;
 
 pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
-    let mut crowd = Crowd::new()?;
+    let mut figures = run_alone()?;
+    figures.extend(run_over_loopback()?);
+    Ok(figures)
+}
+
+fn run_alone() -> anyhow::Result<Vec<Figure>> {
+    let addrs = (1..=CLIENTS).map(|number| Guest::nowhere(number.into()));
+    let (mut crowd, mut guests) = Crowd::new(addrs)?;
+    let mut now = JOINED;
+    let mut turn = || {
+        now += TICK;
+        crowd.turn(now, &mut guests)
+    };
     for _ in 0..WARM_UP {
-        crowd.turn()?;
+        turn()?;
     }
-    let mut turns = Vec::new();
-    for _ in 0..MEASURED {
-        turns.push(crowd.turn()?);
-    }
+    let turns: Vec<_> = (0..MEASURED).map(|_| turn()).collect::<Result<_, _>>()?;
     let clients = f64::from(CLIENTS);
-    let seen = crowd.seen()? as f64 / clients;
+    let seen = crowd.seen() as f64 / clients;
     ensure!(seen >= 100.0, "{seen} creatures in range are too few");
-    let cores = turns
-        .iter()
-        .map(|turn| turn.spent.as_secs_f64() / TICK.as_secs_f64());
     let bytes = turns.iter().map(|turn| turn.bytes as f64 / clients);
     Ok(vec![
         Figure {
             target: Some(Target::AtMost(CORES)),
-            ..Figure::plain("1,000 reone clients", Spread::of(cores.collect()), "cores")
+            ..Figure::plain(
+                "1,000 reone clients",
+                cores(turns.iter().map(|turn| turn.spent)),
+                "cores",
+            )
         },
         Figure::plain("· creatures in range", Spread::exactly(seen), "each"),
         Figure::plain("· a snapshot of them", Spread::of(bytes.collect()), "bytes"),
     ])
 }
 
+fn run_over_loopback() -> anyhow::Result<Vec<Figure>> {
+    let sockets = Audience::open(CLIENTS)?;
+    let addrs: Vec<_> = sockets.addrs()?;
+    let (mut crowd, guests) = Crowd::new(addrs)?;
+    let mut driver = Driver::new()?;
+    let node = driver.bind(ANY_PORT, Carries::Both)?;
+    let server = driver.local_addr(node).context("a server has a socket")?;
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let audience = scope.spawn(|| sockets.listen(guests, server, &over));
+        let turns = crowd.serve(&mut driver);
+        // However that went, the audience shall end.
+        over.store(true, Ordering::Relaxed);
+        let heard = audience.join();
+        let heard = heard.map_err(|_| anyhow!("the audience panicked"))??;
+        let spent = turns?;
+        let sent = f64::from(WARM_UP + MEASURED) * f64::from(CLIENTS);
+        let snapshots = heard.snapshots as f64;
+        Ok(vec![
+            Figure {
+                target: Some(Target::AtMost(CORES)),
+                ..Figure::plain("· over loopback", cores(spent.into_iter()), "cores")
+            },
+            Figure::plain(
+                "· snapshots heard",
+                Spread::exactly(snapshots / sent),
+                "of all",
+            ),
+            Figure::plain(
+                "· one of them",
+                Spread::exactly(heard.bytes as f64 / snapshots),
+                "bytes",
+            ),
+        ])
+    })
+}
+
+/// What the turns take of the time between two of them.
+fn cores(spent: impl Iterator<Item = Duration>) -> Spread {
+    let cores = spent.map(|spent| spent.as_secs_f64() / TICK.as_secs_f64());
+    Spread::of(cores.collect())
+}
+
+/// The server, and the world it shows.
 struct Crowd {
     server: Server,
-    guests: Vec<Guest>,
-    now: Instant,
     tick: u32,
     out: Vec<u8>,
 }
@@ -72,7 +132,8 @@ struct Turn {
 }
 
 impl Crowd {
-    fn new() -> anyhow::Result<Self> {
+    /// A client at each address has joined.
+    fn new(addrs: impl IntoIterator<Item = Addr>) -> anyhow::Result<(Self, Vec<Guest>)> {
         let config = ServerConfig {
             module: Module {
                 name: "bench".into(),
@@ -86,27 +147,32 @@ impl Crowd {
             ..ServerConfig::default()
         };
         let mut server = Server::new(config, [7; 32])?;
-        let now = Instant::from_millis(1);
-        let guests = (1..=u32::from(CLIENTS)).map(|number| Guest::join(now, &mut server, number));
-        let guests = guests.collect::<anyhow::Result<_>>()?;
-        Ok(Self {
+        let guests = (1..)
+            .zip(addrs)
+            .map(|(number, addr)| Guest::join(JOINED, &mut server, number, addr))
+            .collect::<anyhow::Result<_>>()?;
+        let crowd = Self {
             server,
-            guests,
-            now,
             tick: 0,
             out: Vec::new(),
-        })
+        };
+        Ok((crowd, guests))
+    }
+
+    /// Where everybody is at the next tick: the game's work, and not measured.
+    fn next_world(&mut self) -> Vec<Object> {
+        self.tick += 1;
+        (0..CLIENTS)
+            .map(|number| creature(number, self.tick))
+            .collect()
     }
 
     /// One snapshot for everybody, and everybody's acknowledgement.
-    fn turn(&mut self) -> anyhow::Result<Turn> {
-        self.now += TICK;
-        self.tick += 1;
-        let (now, tick) = (self.now, self.tick);
-        let world: Vec<_> = (0..CLIENTS).map(|number| creature(number, tick)).collect();
+    fn turn(&mut self, now: Instant, guests: &mut [Guest]) -> anyhow::Result<Turn> {
+        let world = self.next_world();
         let mut bytes = 0;
         let (spent, told) = timed(|| {
-            let newest = self.server.publish(now, tick, world);
+            let newest = self.server.publish(now, self.tick, world);
             loop {
                 self.out.clear();
                 if self.server.poll_transmit(now, &mut self.out).is_none() {
@@ -115,7 +181,7 @@ impl Crowd {
                 bytes += black_box(&self.out).len();
             }
             let mut late = (1..=6).cycle();
-            let told = self.guests.iter_mut().try_for_each(|guest| {
+            let told = guests.iter_mut().try_for_each(|guest| {
                 let behind = late.next().unwrap_or(1);
                 let held = SnapshotSeq(newest.0.saturating_sub(behind));
                 guest.acknowledge(now, &mut self.server, held)
@@ -127,13 +193,33 @@ impl Crowd {
         Ok(Turn { spent, bytes })
     }
 
+    /// Snapshots twenty times a second by the clock; returns what each took in the measured part.
+    fn serve(&mut self, driver: &mut Driver) -> anyhow::Result<Vec<Duration>> {
+        let mut due = driver.now();
+        let mut turns = Vec::new();
+        for turn in 0..WARM_UP + MEASURED {
+            due += TICK;
+            let world = self.next_world();
+            let (spent, carried) = timed(|| {
+                self.server.publish(driver.now(), self.tick, world);
+                let carried = driver.run_until(due, &mut [&mut self.server]);
+                while self.server.poll_event().is_some() {}
+                carried
+            });
+            carried?;
+            if turn >= WARM_UP {
+                turns.push(spent);
+            }
+        }
+        Ok(turns)
+    }
+
     /// How many creatures all clients have in range together.
-    fn seen(&self) -> anyhow::Result<usize> {
+    fn seen(&self) -> usize {
         let newest = self.server.newest();
         let clients = (1..=u32::from(CLIENTS)).map(Guest::client);
         let views = clients.map(|client| self.server.view(client, newest));
-        let seen = views.map(|view| view.map_or(0, |view| view.len()));
-        Ok(seen.sum())
+        views.map(|view| view.map_or(0, |view| view.len())).sum()
     }
 }
 

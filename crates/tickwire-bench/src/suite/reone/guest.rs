@@ -18,11 +18,16 @@ pub(super) struct Guest {
 }
 
 impl Guest {
-    /// Joins as the player of a creature, whose number is also the client's.
-    pub(super) fn join(now: Instant, server: &mut Server, number: u32) -> anyhow::Result<Self> {
-        let host = Host::Link(number.into());
+    /// Joins as the player of a creature, whose number is also the client's. No network is needed for
+    /// it; afterwards snapshots go to `addr`.
+    pub(super) fn join(
+        now: Instant,
+        server: &mut Server,
+        number: u32,
+        addr: Addr,
+    ) -> anyhow::Result<Self> {
         let mut guest = Self {
-            addr: Addr { host, port: 1 },
+            addr,
             packets: 0,
             datagram: Vec::new(),
         };
@@ -72,6 +77,14 @@ impl Guest {
         ClientId(number)
     }
 
+    /// An address for a guest whose datagrams are handed over.
+    pub(super) const fn nowhere(number: u32) -> Addr {
+        Addr {
+            host: Host::Link(number as u64),
+            port: 1,
+        }
+    }
+
     /// Acknowledges a snapshot.
     pub(super) fn acknowledge(
         &mut self,
@@ -82,10 +95,26 @@ impl Guest {
         self.say(now, server, newest, None)
     }
 
+    /// The datagram that does so.
+    pub(super) fn acknowledgement(&mut self, newest: SnapshotSeq) -> anyhow::Result<&[u8]> {
+        self.write(newest, None)?;
+        Ok(&self.datagram)
+    }
+
     fn say(
         &mut self,
         now: Instant,
         server: &mut Server,
+        acknowledged: SnapshotSeq,
+        element: Option<&UpElement<'_>>,
+    ) -> anyhow::Result<()> {
+        self.write(acknowledged, element)?;
+        server.handle_datagram(now, self.addr, &self.datagram);
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
         acknowledged: SnapshotSeq,
         element: Option<&UpElement<'_>>,
     ) -> anyhow::Result<()> {
@@ -101,7 +130,6 @@ impl Guest {
             writer.push(element).ok().context("one element fits")?;
         }
         writer.finish();
-        server.handle_datagram(now, self.addr, &self.datagram);
         Ok(())
     }
 }

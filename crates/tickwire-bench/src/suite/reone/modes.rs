@@ -101,7 +101,7 @@ impl Watched {
         };
         let mut server = Server::new(config, [7; 32])?;
         let now = Instant::from_millis(1);
-        let guest = Guest::join(now, &mut server, 1)?;
+        let guest = Guest::join(now, &mut server, 1, Guest::nowhere(1))?;
         let mut watched = Self {
             server,
             guest,
