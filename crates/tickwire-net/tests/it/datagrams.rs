@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tickwire_net::{Carries, Driver, limits};
 use tickwire_session::echo::DatagramEcho;
-use tickwire_session::{Addr, Ended, Events, Host, Instant, Path, Transmit};
+use tickwire_session::{Addr, Events, Host, Instant, Transmit};
 
 use crate::bystander::{self, DESERTED};
 use crate::probe::Probe;
@@ -248,7 +248,10 @@ fn a_client_hears_that_nobody_listens_and_still_reaches_others() {
     turn_until(&mut driver, &mut sessions, |[server, client]| {
         client.closed.len() == 2 && server.datagrams.len() == 2
     });
-    let refused = (Path::Datagrams(deserted), Ended::Refused);
+    let refused = (
+        tickwire_session::Path::Datagrams(deserted),
+        tickwire_session::Ended::Refused,
+    );
     assert_eq!(sessions[client.index()].closed, [refused, refused]);
     assert_eq!(driver.counters().datagrams_unsendable, 0);
 }
