@@ -32,9 +32,9 @@ pub mod states {}
 
 pub use crate::reone_structure as structure;
 pub use client::{
-    AnyStatus, AskError, CallFailure, CallReply, Client, ClientConfig, ClientCounters, ClientEvent,
-    EndReason, Flight, LoadFault, LoadProgress, Mode, Phase, Pilot, SendError, ShotLives, Shown,
-    Snapshot, SteerError, Steering, View, Whole, limits as client_limits,
+    AskError, CallFailure, CallReply, Client, ClientConfig, ClientCounters, ClientEvent, EndReason,
+    Flight, LoadFault, LoadProgress, Phase, Pilot, SendError, ShotLives, Shown, Snapshot,
+    SteerError, Steering, View, Whole, limits as client_limits,
 };
 pub use id::{CallId, ClientId, EventId, ModuleNumber, ObjectId, PacketSeq, SnapshotSeq};
 pub use inspect::{inspect, inspect_datagram};
@@ -43,7 +43,7 @@ pub use server::{
     AnswerError, Command, Departure, Module, ModuleError, Object, Question, Reply, Seat, Server,
     ServerConfig, ServerCounters, ServerEvent, limits as server_limits,
 };
-pub use status::{CreatureStatus, SpatialStatus};
+pub use status::{AnyStatus, CreatureStatus, Mode, SpatialStatus};
 pub use stream::{Inbox, Outbox};
 pub use text::{BadText, Text};
 pub use tickwire_state::{SightRange, Vec2, Vec3};

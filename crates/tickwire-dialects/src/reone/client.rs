@@ -37,7 +37,7 @@ use tickwire_state::{History, RemoteClock, Tick, Timeline};
 
 use super::limits::NAME_MAX;
 use super::message::{Down, Parameters, Up};
-use super::{BadText, EventId, Inbox, ModuleNumber, ObjectId, Outbox, SnapshotSeq, Text};
+use super::{BadText, EventId, Inbox, Mode, ModuleNumber, ObjectId, Outbox, SnapshotSeq, Text};
 use assembly::Assemblies;
 use call::Asked;
 use casting::Casting;
@@ -52,10 +52,10 @@ use uplink::{Notes, Uplink};
 
 pub use call::{CallFailure, CallReply};
 pub use command::{Flight, ShotLives};
-pub use event::{AskError, ClientCounters, ClientEvent, EndReason, Mode, Phase, SendError, Whole};
+pub use event::{AskError, ClientCounters, ClientEvent, EndReason, Phase, SendError, Whole};
 pub use loading::{LoadFault, LoadProgress};
 pub use prediction::{Pilot, SteerError, Steering};
-pub use snapshot::{AnyStatus, Snapshot};
+pub use snapshot::Snapshot;
 pub use view::{Shown, View};
 
 /// Whom to connect to, as whom, and how to show what it sends.

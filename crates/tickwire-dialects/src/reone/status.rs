@@ -1,4 +1,4 @@
-//! What is known of an object at one tick.
+//! What is known of an object at one tick, and what a snapshot tells it by.
 //!
 //! Numbers with a point are compared and carried by their bits: what a game publishes comes out the
 //! same, whatever it is.
@@ -74,6 +74,46 @@ structure!(SpatialStatus {
     max_hit_points: "max hit points",
     hit_points: "hit points",
 });
+
+/// What is known of an object.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum AnyStatus {
+    /// It is a creature.
+    Creature(CreatureStatus),
+    /// It is something else.
+    Spatial(SpatialStatus),
+}
+
+impl AnyStatus {
+    /// Where it is.
+    pub const fn pos(&self) -> Vec3 {
+        match self {
+            Self::Creature(creature) => creature.pos,
+            Self::Spatial(spatial) => Vec3 {
+                x: spatial.x,
+                y: spatial.y,
+                z: spatial.z,
+            },
+        }
+    }
+
+    /// Which way it looks, in radians.
+    pub const fn heading(&self) -> f32 {
+        match self {
+            Self::Creature(creature) => creature.heading,
+            Self::Spatial(spatial) => spatial.facing,
+        }
+    }
+}
+
+/// What a snapshot is the difference to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Mode {
+    /// A snapshot that the client acknowledged.
+    Performant,
+    /// The base.
+    Fallback,
+}
 
 impl PartialEq for CreatureStatus {
     fn eq(&self, other: &Self) -> bool {

@@ -6,7 +6,7 @@ use tickwire_dialects::reone::message::{
     Answer, Base, Call, CallError, Direction, Down, DownElement, DownHeader, Method, Packet,
     PacketWriter, Status, Texts, Up,
 };
-use tickwire_dialects::reone::{Inbox, ObjectId, Outbox};
+use tickwire_dialects::reone::{AnyStatus, CreatureStatus, Inbox, ObjectId, Outbox};
 use tickwire_session::Room;
 use tickwire_wire::DecodeError;
 
@@ -203,16 +203,15 @@ fn a_list_of_more_than_255_is_several() {
 
 #[test]
 fn a_base_has_full_states_and_may_be_long() {
-    let status = |id| DownElement::CreatureFull {
-        id: ObjectId(id),
-        status: Default::default(),
-    };
+    let creature = AnyStatus::Creature(CreatureStatus::default());
+    let objects = || (0..1_000).map(|id| (ObjectId(id), creature));
     let mut out = Vec::new();
-    Base::encode(3, (0..1_000).map(status), &mut out).expect("it is short enough");
+    Base::encode(3, objects(), &mut out).expect("it is short enough");
     assert!(out.len() > 30_000);
     let base = Base::decode(&out).expect("it decodes");
     assert_eq!(base.tick, 3);
-    assert!(base.elements().eq((0..1_000).map(status)));
+    let all = objects().map(|(id, status)| DownElement::full(id, status));
+    assert!(base.elements().eq(all));
     for other in [
         DownElement::KeepAlive { id: ObjectId(1) },
         DownElement::Last { datagrams: 1 },

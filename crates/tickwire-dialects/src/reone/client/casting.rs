@@ -9,9 +9,9 @@ use alloc::collections::BTreeMap;
 
 use tickwire_session::Instant;
 
-use super::super::ObjectId;
+use super::super::{AnyStatus, ObjectId};
 use super::limits::{RESREF_RETRY, RESREFS_ASKED, RESREFS_KNOWN};
-use super::snapshot::{AnyStatus, Snapshot};
+use super::snapshot::Snapshot;
 
 #[derive(Debug, Default)]
 pub(super) struct Casting {

@@ -159,15 +159,6 @@ pub struct Whole {
     pub is_newest: bool,
 }
 
-/// What the newest snapshot was made of.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Mode {
-    /// Its difference to a snapshot that this client acknowledged.
-    Performant,
-    /// Its difference to the base.
-    Fallback,
-}
-
 /// Why an event is not sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]

@@ -7,14 +7,14 @@ use tickwire_state::RemoteClock;
 
 use super::super::limits::RECEIVE_MAX;
 use super::super::message::{Compression, Down, DownElement, DownHeader, Packet, Parameters};
-use super::super::{EventId, SnapshotSeq};
+use super::super::{EventId, Mode, SnapshotSeq};
 use super::assembly::{self, Assembly, Part, Rejected};
 use super::command::Dropped;
 use super::event::Whole;
 use super::limits::{EXTRAPOLATION_MAX, HANG, PING_PERIOD};
 use super::snapshot::{Snapshot, Spoilt};
 use super::uplink::NeverSent;
-use super::{Client, ClientEvent, Mode, Phase, tick};
+use super::{Client, ClientEvent, Phase, tick};
 
 impl Client {
     pub(super) fn receive_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {

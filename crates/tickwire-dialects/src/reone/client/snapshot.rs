@@ -6,41 +6,8 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use tickwire_state::Vec3;
-
 use super::super::message::{Base, DownElement};
-use super::super::{CreatureStatus, ObjectId, SnapshotSeq, SpatialStatus};
-
-/// What is known of an object.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum AnyStatus {
-    /// It is a creature.
-    Creature(CreatureStatus),
-    /// It is something else.
-    Spatial(SpatialStatus),
-}
-
-impl AnyStatus {
-    /// Where it is.
-    pub const fn pos(&self) -> Vec3 {
-        match self {
-            Self::Creature(creature) => creature.pos,
-            Self::Spatial(spatial) => Vec3 {
-                x: spatial.x,
-                y: spatial.y,
-                z: spatial.z,
-            },
-        }
-    }
-
-    /// Which way it looks, in radians.
-    pub const fn heading(&self) -> f32 {
-        match self {
-            Self::Creature(creature) => creature.heading,
-            Self::Spatial(spatial) => spatial.facing,
-        }
-    }
-}
+use super::super::{AnyStatus, CreatureStatus, ObjectId, SnapshotSeq};
 
 /// Everything in range at one moment.
 #[derive(Clone, Debug, Eq, PartialEq)]

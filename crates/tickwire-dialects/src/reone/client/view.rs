@@ -5,9 +5,9 @@ use core::time::Duration;
 
 use tickwire_state::{Angle, Sample, Vec3, blend_unless};
 
-use super::super::{ObjectId, SnapshotSeq};
+use super::super::{AnyStatus, ObjectId, SnapshotSeq};
 use super::casting::Casting;
-use super::snapshot::{AnyStatus, Snapshot};
+use super::snapshot::Snapshot;
 
 /// The world at one moment: what is there by the last snapshot before it, where things are blended
 /// with the next. A creature is there once its resref is known.

@@ -8,7 +8,9 @@ use tickwire_wire::DecodeError;
 
 use super::super::delta::{Delta, Structure};
 use super::super::text::bit;
-use super::super::{CreatureStatus, EventId, ObjectId, Reader, SnapshotSeq, SpatialStatus, Writer};
+use super::super::{
+    AnyStatus, CreatureStatus, EventId, ObjectId, Reader, SnapshotSeq, SpatialStatus, Writer,
+};
 use super::{
     Ballistics, Direction, DownFrame, FrameKind, Invalid, ListType, Parameters, PlayAnimation,
     VisualEffect, frame,
@@ -95,7 +97,6 @@ pub enum DownElement<'a> {
     },
 }
 
-/// Numbers of the list types, for those who keep elements encoded.
 impl DownElement<'_> {
     /// The list that [`DownElement::CreatureDiff`] stands in.
     pub const CREATURE_DIFF: u8 = 0;
@@ -107,6 +108,14 @@ impl DownElement<'_> {
     pub const SPATIAL_FULL: u8 = 3;
     /// The list that [`DownElement::KeepAlive`] stands in.
     pub const KEEP_ALIVE: u8 = 4;
+
+    /// All of an object.
+    pub const fn full(id: ObjectId, status: AnyStatus) -> Self {
+        match status {
+            AnyStatus::Creature(status) => Self::CreatureFull { id, status },
+            AnyStatus::Spatial(status) => Self::SpatialFull { id, status },
+        }
+    }
 
     /// Writes the element alone, without its list.
     pub fn encode(&self, w: &mut Writer<'_>) {

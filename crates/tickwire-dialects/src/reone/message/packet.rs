@@ -10,7 +10,7 @@ use core::marker::PhantomData;
 use tickwire_wire::{DecodeError, Full};
 
 use super::super::limits::{BASE_MAX, HEADER, LIST_MAX};
-use super::super::{Reader, SnapshotSeq, Writer, huffman};
+use super::super::{AnyStatus, ObjectId, Reader, SnapshotSeq, Writer, huffman};
 use super::down::{self, Down, DownElement, DownHeader};
 use super::{Direction, Up};
 
@@ -82,16 +82,15 @@ impl<'a> Base<'a> {
         Elements::new(self.lists)
     }
 
-    /// Writes a base. Fails if it would be longer than a base may be.
-    pub fn encode<'e>(
+    /// Writes a base of these objects. Fails if it would be longer than a base may be.
+    pub fn encode(
         tick: u32,
-        elements: impl IntoIterator<Item = DownElement<'e>>,
+        objects: impl IntoIterator<Item = (ObjectId, AnyStatus)>,
         out: &mut Vec<u8>,
     ) -> Result<(), Full> {
         let mut writer = PacketWriter::<Down>::new(out, &DownHeader::unsequenced(tick), BASE_MAX);
-        for element in elements {
-            debug_assert!(down::base_allows(Down::list_number(&element)));
-            writer.push(&element)?;
+        for (id, status) in objects {
+            writer.push(&DownElement::full(id, status))?;
         }
         writer.finish();
         Ok(())

@@ -86,9 +86,8 @@ impl Served {
             }
         }
         let mut bytes = Vec::new();
-        let full = |(&id, &status): (&ObjectId, &AnyStatus)| Object { id, status }.full();
-        Base::encode(0, objects.iter().map(full), &mut bytes)
-            .map_err(|_| ModuleError::BaseTooLong)?;
+        let all = objects.iter().map(|(id, status)| (*id, *status));
+        Base::encode(0, all, &mut bytes).map_err(|_| ModuleError::BaseTooLong)?;
         let mut shelf = Shelf::new(MANIFEST);
         for (name, bytes) in resources {
             // The base is made of the objects above, and nothing else may stand in for it.

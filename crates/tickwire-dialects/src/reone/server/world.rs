@@ -186,10 +186,7 @@ impl World {
         let id = slot.id;
         let now = &slot.versions.back()?.status;
         let Some(held) = held else {
-            return Some(match *now {
-                AnyStatus::Creature(status) => DownElement::CreatureFull { id, status },
-                AnyStatus::Spatial(status) => DownElement::SpatialFull { id, status },
-            });
+            return Some(DownElement::full(id, *now));
         };
         // Of a version that is forgotten every field may have changed.
         const ALL: u32 = u32::MAX;
@@ -332,16 +329,5 @@ impl Kind {
 impl SlotNumber {
     pub(super) const fn index(self) -> usize {
         self.0 as usize
-    }
-}
-
-impl Object {
-    /// All of it.
-    pub(super) const fn full(&self) -> DownElement<'static> {
-        let id = self.id;
-        match self.status {
-            AnyStatus::Creature(status) => DownElement::CreatureFull { id, status },
-            AnyStatus::Spatial(status) => DownElement::SpatialFull { id, status },
-        }
     }
 }

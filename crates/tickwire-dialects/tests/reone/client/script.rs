@@ -11,8 +11,8 @@ use tickwire_dialects::reone::message::{
     Role, Up, UpElement, UpFrame, decode_arrived, encode_frame,
 };
 use tickwire_dialects::reone::{
-    Client, ClientConfig, ClientEvent, ClientId, CreatureStatus, ModuleNumber, ObjectId, PORT,
-    Reader, SnapshotSeq, Text, Vec3,
+    AnyStatus, Client, ClientConfig, ClientEvent, ClientId, CreatureStatus, ModuleNumber, ObjectId,
+    PORT, Reader, SnapshotSeq, Text, Vec3,
 };
 use tickwire_session::bulk::Shelf;
 use tickwire_session::{
@@ -107,7 +107,10 @@ pub(super) const fn parameters() -> Parameters {
 /// The base of a module with creatures 1 to `creatures`, each at the place of its number.
 pub(super) fn base(creatures: u16) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let all = (1..=creatures).map(|id| full(id.into(), id.into()));
+    let all = (1..=creatures).map(|id| {
+        let status = AnyStatus::Creature(creature(id.into()));
+        (ObjectId(id.into()), status)
+    });
     Base::encode(0, all, &mut bytes).expect("it fits");
     bytes
 }
