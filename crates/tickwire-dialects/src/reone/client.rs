@@ -7,6 +7,7 @@
 //! rules of movement are the application's; a [`Pilot`] beside the client predicts by them.
 
 mod assembly;
+mod border;
 mod call;
 mod casting;
 mod command;
@@ -39,6 +40,7 @@ use super::limits::NAME_MAX;
 use super::message::{Down, Parameters, Up};
 use super::{BadText, EventId, Inbox, Mode, ModuleNumber, ObjectId, Outbox, SnapshotSeq, Text};
 use assembly::Assemblies;
+use border::Border;
 use call::Asked;
 use casting::Casting;
 use command::Commands;
@@ -116,8 +118,9 @@ pub struct Client {
     last_datagram: Option<Instant>,
     /// When a datagram of a snapshot came last.
     last_part: Option<Instant>,
-    /// When a snapshot was whole last, or what was held was forgotten.
+    /// When a snapshot was whole last, what was held was forgotten, or the first was asked for.
     last_whole: Instant,
+    border: Border,
     assemblies: Assemblies,
     /// The snapshot that the module begins with.
     base: Option<Arc<Snapshot>>,
@@ -169,6 +172,7 @@ impl Client {
             last_datagram: None,
             last_part: None,
             last_whole: now,
+            border: Border::default(),
             assemblies: Assemblies::default(),
             base: None,
             baselines: History::new(BASELINES),

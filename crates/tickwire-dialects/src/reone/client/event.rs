@@ -246,6 +246,8 @@ counters! {
         unexpected,
         /// Parameters of another module than the one that is loaded.
         other_module,
+        /// Datagrams of snapshots of a module before.
+        earlier_module,
         /// Invalid while snapshots keep coming.
         invalid_doubted,
         /// Datagrams of snapshots that are whole, or too old to be wanted.

@@ -52,6 +52,8 @@ impl Client {
                 self.counters.event_lost += self.uplink.restart() as u64;
                 self.answered = EventId(0);
                 self.commands.clear();
+                self.border.clear();
+                self.newest = SnapshotSeq::NONE;
                 self.tell(ClientEvent::Welcomed { client });
                 self.begin_module(now, module, name);
             }
@@ -84,6 +86,7 @@ impl Client {
 
     /// Begins to load a module.
     fn begin_module(&mut self, now: Instant, module: ModuleNumber, name: Text<'_>) {
+        self.border.change_module(self.newest);
         self.forget_snapshots(now);
         self.timeline.clear();
         self.clock = RemoteClock::new();

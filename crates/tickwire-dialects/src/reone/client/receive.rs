@@ -52,16 +52,20 @@ impl Client {
         let is_part = header.sequence != SnapshotSeq::NONE;
         if is_part {
             if !self.is_initialised() {
+                self.border.hear_early(header.sequence);
                 self.counters.not_ready += 1;
+                return;
+            }
+            if now.since(self.last_whole) >= HANG {
+                self.give_up_snapshots(now);
+            }
+            if self.border.is_before(&header) {
+                self.counters.earlier_module += 1;
                 return;
             }
             self.last_part = Some(now);
             self.pings = 0;
             self.dispel_doubt();
-            if now.since(self.last_whole) >= HANG && self.whole.is_some() {
-                self.counters.hang += 1;
-                self.forget_snapshots(now);
-            }
             self.newest = self.newest.max(header.sequence);
         }
         let (mut last, mut answered) = (None, None);
@@ -69,7 +73,9 @@ impl Client {
             self.traffic.messages_in += 1;
             match element {
                 DownElement::Last { datagrams } => last = Some(datagrams),
-                DownElement::Parameters(parameters) => self.hear_parameters(now, &parameters),
+                DownElement::Parameters(parameters) => {
+                    self.hear_parameters(now, header.tick, &parameters);
+                }
                 DownElement::Invalid(why) => self.hear_invalid(now, why),
                 DownElement::EventAck(id) => answered = answered.max(self.hear_event_ack(now, id)),
                 _ => self.hear_command(&element),
@@ -86,7 +92,7 @@ impl Client {
         }
     }
 
-    fn hear_parameters(&mut self, now: Instant, parameters: &Parameters) {
+    fn hear_parameters(&mut self, now: Instant, tick: u32, parameters: &Parameters) {
         if !self.is_initialised() && self.phase != Phase::Initialising {
             self.counters.not_ready += 1;
             return;
@@ -104,6 +110,8 @@ impl Client {
         }
         if self.phase == Phase::Initialising {
             self.phase = Phase::Ready;
+            self.last_whole = now;
+            self.border.begin_module(tick);
         }
         // Whoever says its parameters has not heard Ready.
         self.owes_ready = true;
@@ -278,6 +286,16 @@ impl Client {
             let age = interval.saturating_mul(newest.since(shot.at));
             age > lives.of(shot.kind) + lerp + EXTRAPOLATION_MAX
         });
+    }
+
+    /// No snapshot was whole for long, although parts of some come.
+    fn give_up_snapshots(&mut self, now: Instant) {
+        // Nothing is held up for so long. Rather is the border where it should not be.
+        self.border.clear();
+        if self.whole.is_some() {
+            self.counters.hang += 1;
+            self.forget_snapshots(now);
+        }
     }
 
     /// What is held is of no use any more. The picture stays until there is another.

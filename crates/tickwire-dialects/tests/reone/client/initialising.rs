@@ -2,7 +2,10 @@
 
 use std::num::NonZeroU16;
 
-use tickwire_dialects::reone::message::{DownElement, DownFrame, Invalid, Parameters, Role};
+use tickwire_dialects::reone::client_limits::HANG;
+use tickwire_dialects::reone::message::{
+    DownElement, DownFrame, DownHeader, Invalid, Parameters, Role,
+};
 use tickwire_dialects::reone::{ClientEvent, ModuleNumber, ObjectId, Phase};
 use tickwire_session::{Session, StreamId, Transmit};
 
@@ -121,7 +124,7 @@ fn parameters_of_another_module_are_not_taken() {
 #[test]
 fn a_datagram_of_somebody_else_is_not_heard() {
     let mut script = ClientScript::loaded(2);
-    let header = tickwire_dialects::reone::message::DownHeader::unsequenced(0);
+    let header = DownHeader::unsequenced(0);
     let bytes = packet(header, &[DownElement::Parameters(parameters())]);
     for stranger in [machine(9, 2_003), machine(1, 2_004)] {
         script.client.handle_datagram(script.now, stranger, &bytes);
@@ -277,4 +280,55 @@ fn another_module_begins_with_loading_again() {
             .creature(ObjectId(3))
             .is_some()
     );
+}
+
+/// A client that goes from a module in which it heard of snapshot 4 to another with creatures 1 to 3,
+/// whose parameters the server says at this tick.
+fn moved_on(tick: u32) -> ClientScript {
+    let mut script = ClientScript::playing();
+    script.snapshot(4, 1, &[keep(1)]);
+    script.write(&[DownFrame::ModuleChanged {
+        module: ModuleNumber(6),
+        name: text("tar_m02"),
+    }]);
+    // It is heard of too late to be shown, and in time to be known.
+    script.snapshot(6, 0, &[keep(1)]);
+    script.serve(&shelf(3));
+    let parameters = Parameters {
+        module: ModuleNumber(6),
+        ..parameters()
+    };
+    let header = DownHeader::unsequenced(tick);
+    let bytes = packet(header, &[DownElement::Parameters(parameters)]);
+    script.send_bytes(&bytes);
+    script.forget();
+    script
+}
+
+#[test]
+fn a_snapshot_that_was_held_up_in_the_module_before_is_not_taken() {
+    let mut script = moved_on(24);
+    assert_eq!(script.client.phase(), Phase::Ready);
+    // 3 and 6 are known by their sequences. Of 7 nothing was heard; it is of tick 21.
+    for late in [3, 6, 7] {
+        script.snapshot(late, 0, &[keep(1)]);
+    }
+    assert_eq!(script.client.counters().earlier_module, 3);
+    assert_eq!(script.client.phase(), Phase::Ready);
+    assert_eq!(script.uplinks(), [], "nothing is acknowledged");
+    script.snapshot(9, 0, &[keep(3)]);
+    script.snapshot(7, 0, &[keep(1)]);
+    assert_eq!(script.whole(), [9]);
+}
+
+#[test]
+fn a_server_whose_ticks_begin_again_with_a_module_is_understood_after_a_while() {
+    let mut script = moved_on(1_000_000);
+    script.snapshot(9, 0, &[keep(3)]);
+    script.pass(HANG - ms(1));
+    script.snapshot(10, 0, &[keep(3)]);
+    assert_eq!(script.whole(), []);
+    script.pass(ms(1));
+    script.snapshot(11, 0, &[keep(3)]);
+    assert_eq!(script.whole(), [11]);
 }
