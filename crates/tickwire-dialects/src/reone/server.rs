@@ -244,6 +244,23 @@ impl Server {
         self.wake(client);
     }
 
+    /// Makes something else of a client that is there: a player of a spectator, or the reverse. It is told
+    /// as at its admission, and is [`Ready`](ServerEvent::Ready) again when it has heard. Returns whether
+    /// it is there; one that is on its way is [admitted](Self::admit) soon.
+    pub fn reseat(&mut self, now: Instant, client: ClientId, seat: Seat) -> bool {
+        let peer = self.peers.get_mut(&client);
+        let Some(peer) = peer.filter(|peer| peer.stage == Stage::Playing) else {
+            return false;
+        };
+        peer.seat = seat;
+        if let Seat::Spectator(eye) = seat {
+            peer.set_eye(eye);
+        }
+        peer.initialise_again(now);
+        self.wake(client);
+        true
+    }
+
     /// Moves the place that a spectator looks on from.
     pub fn move_eye(&mut self, client: ClientId, to: Vec2) {
         let peer = self.peers.get_mut(&client);

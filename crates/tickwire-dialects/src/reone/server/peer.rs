@@ -40,6 +40,8 @@ pub(super) struct Peer {
     pub(super) largest: usize,
     pub(super) last_heard: Instant,
     pub(super) parameters_at: Option<Instant>,
+    /// A Ready in a packet that is not after this one was said of other parameters.
+    ready_after: Option<PacketSeq>,
     pub(super) seat: Seat,
     pub(super) order: EventOrder,
     pub(super) loose_events: TokenBucket,
@@ -110,6 +112,7 @@ impl Peer {
             largest: DATAGRAM_MAX,
             last_heard: now,
             parameters_at: None,
+            ready_after: None,
             seat: Seat::Spectator(Vec2::default()),
             order: EventOrder::default(),
             loose_events: TokenBucket::new(now, LOOSE_EVENTS_AT_ONCE, LOOSE_EVENT_REFILL),
@@ -142,9 +145,25 @@ impl Peer {
         self.halt();
     }
 
+    /// It is another, and is sent nothing until it has heard of that.
+    pub(super) fn initialise_again(&mut self, now: Instant) {
+        self.stage = Stage::Initialising;
+        self.parameters_at = Some(now);
+        self.ready_after = self.packet;
+        self.is_due = false;
+        self.may_restart = false;
+    }
+
+    /// Whether a Ready in this packet is about what it is now.
+    pub(super) fn can_be_ready(&self, packet: PacketSeq) -> bool {
+        self.ready_after
+            .is_none_or(|after| packet.is_newer_than(after))
+    }
+
     /// It is sent nothing more for now.
     pub(super) fn halt(&mut self) {
         self.parameters_at = None;
+        self.ready_after = None;
         self.is_due = false;
         self.may_restart = false;
         self.order.resume();

@@ -185,7 +185,7 @@ impl Server {
             return;
         };
         match peer.stage {
-            Stage::Initialising => {
+            Stage::Initialising if peer.can_be_ready(packet) => {
                 peer.stage = Stage::Playing;
                 peer.parameters_at = None;
                 peer.begin_again();

@@ -164,3 +164,44 @@ fn whoever_never_gets_ready_is_removed() {
     assert!(script.datagrams.is_empty());
     assert_eq!(script.server.poll_timeout(), None);
 }
+
+#[test]
+fn a_spectator_that_becomes_a_player_is_told_until_it_has_heard() {
+    let mut script = Script::new(config());
+    let spectator = Seat::Spectator(Vec2::default());
+    let ann = script.join(0, ANN, spectator);
+    let seq = script.publish(&[creature(1, 0.0)]);
+    script.say(&ann, seq, &[]);
+    script.events();
+    script.datagrams.clear();
+
+    let client = ann.client;
+    assert!(script.server.reseat(script.now, client, SEAT));
+    script.drain();
+    script.pass(ms(200));
+    script.publish(&[creature(1, 0.0)]);
+    let said = script.taken(ANN);
+    assert_eq!(said.len(), 3, "and no snapshot");
+    for parameters in said {
+        assert_eq!(parameters[12..], PARAMETERS[12..]);
+    }
+    // What it said when it came is no answer to this.
+    script.send_bytes(ANN, &up(2, 0, &[UpElement::Ready]));
+    assert_eq!(script.events(), []);
+    script.say(&ann, seq, &[UpElement::Ready]);
+    assert_eq!(script.events(), [ServerEvent::Ready { client }]);
+    script.datagrams.clear();
+    script.publish(&[creature(1, 1.0)]);
+    let told = script.told(ANN);
+    assert_eq!((told.acknowledged, &told.full[..]), (0, &[1][..]));
+}
+
+#[test]
+fn whoever_is_not_there_yet_keeps_its_seat() {
+    let (mut script, ann) = loaded();
+    assert!(!script.server.reseat(script.now, ann.client, SEAT));
+    script.ping(&ann);
+    assert!(!script.server.reseat(script.now, ann.client, SEAT));
+    script.drain();
+    assert!(script.datagrams.is_empty());
+}
