@@ -314,4 +314,4 @@ impl Digest {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -98,6 +98,12 @@ impl Host {
         &self.worlds.arena
     }
 
+    /// The arena, for tests to arrange things in.
+    #[cfg(test)]
+    pub(crate) const fn arena_mut(&mut self) -> &mut Arena {
+        &mut self.worlds.arena
+    }
+
     /// The tile world, if a gateway to it is open.
     pub const fn tiles(&self) -> Option<&TileWorld> {
         self.worlds.tiles()

@@ -40,8 +40,8 @@ pub use id::{CallId, ClientId, EventId, ModuleNumber, ObjectId, PacketSeq, Snaps
 pub use inspect::{inspect, inspect_datagram};
 pub use resource::{BASE, MANIFEST};
 pub use server::{
-    AnswerError, Command, Departure, Module, ModuleError, Object, Question, Reply, Seat, Server,
-    ServerConfig, ServerCounters, ServerEvent, limits as server_limits,
+    AnswerError, Command, Departure, Module, ModuleError, Object, Question, Reply, Seat, Seen,
+    Server, ServerConfig, ServerCounters, ServerEvent, limits as server_limits,
 };
 pub use status::{AnyStatus, CreatureStatus, Mode, SpatialStatus};
 pub use stream::{Inbox, Outbox};

@@ -43,7 +43,7 @@ pub struct Pilot {
     kills: u16,
     deaths: u16,
     pub(super) ping: Option<Duration>,
-    pub(super) intent: Intent,
+    pub(crate) intent: Intent,
     /// How long ago what its player sees was true; see [`Arena::set_rewind`](super::Arena::set_rewind).
     pub(crate) rewind: Duration,
     /// What the next ship carries; none while the pilot only watches.

@@ -35,14 +35,14 @@ pub(super) fn run(arena: &mut Arena, steps: u32) {
 }
 
 #[track_caller]
-pub(super) fn ship(arena: &Arena, pilot: PilotId) -> &Entity {
+pub(crate) fn ship(arena: &Arena, pilot: PilotId) -> &Entity {
     arena
         .entity(arena.pilot(pilot).unwrap().ship().unwrap())
         .unwrap()
 }
 
 #[track_caller]
-pub(super) fn ship_mut(arena: &mut Arena, pilot: PilotId) -> &mut Entity {
+pub(crate) fn ship_mut(arena: &mut Arena, pilot: PilotId) -> &mut Entity {
     let id = arena.pilot(pilot).unwrap().ship().unwrap();
     arena.entities.get_mut(id.0).unwrap()
 }

@@ -10,6 +10,8 @@ mod answers;
 mod client;
 mod inputs;
 mod module;
+mod picture;
+mod scoreboard;
 mod server;
 mod sights;
 mod steering;
@@ -72,6 +74,9 @@ const DESTROYED: &str = "destroyed";
 
 /// The arena's own call: no argument; the answer is the scoreboard.
 const SCORES: &str = "scores";
+
+/// How the variable begins that is a pilot's round trip in milliseconds; its name follows.
+const PING: &str = "ping ";
 
 /// How the resref of a ship begins; its pilot's name follows.
 const SHIP: &str = "ship ";

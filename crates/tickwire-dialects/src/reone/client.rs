@@ -136,8 +136,8 @@ pub struct Client {
     mode: Option<Mode>,
     /// The newest event that whole snapshots show the outcome of.
     answered: EventId,
-    /// The last snapshot before the moment that was shown last.
-    shown: SnapshotSeq,
+    /// The server's tick at the moment that was shown last; 0 before the first.
+    shown: u32,
     commands: Commands,
     casting: Casting,
     calls: Calls<Asked>,
@@ -183,7 +183,7 @@ impl Client {
             whole: None,
             mode: None,
             answered: EventId(0),
-            shown: SnapshotSeq::NONE,
+            shown: 0,
             commands: Commands::default(),
             casting: Casting::default(),
             calls: Calls::new(CALL_PATIENCE, CALLS_UNDER_WAY),
@@ -229,8 +229,9 @@ impl Client {
         let time = self.render_time(now)?;
         let reach = self.speed_max * self.interval()?.as_secs_f32();
         let sample = self.timeline.sample(time)?;
-        self.shown = sample.snapshot().sequence;
-        Some(View::new(sample, &self.casting, reach))
+        let view = View::new(sample, &self.casting, reach);
+        self.shown = view.tick();
+        Some(view)
     }
 
     /// The moment of the server's clock that [`sample`](Self::sample) would show.
@@ -270,9 +271,14 @@ impl Client {
 
     /// The shots in the air at the moment that [`sample`](Self::sample) shows: begun, and not over.
     pub fn shots(&self, now: Instant) -> impl Iterator<Item = Flight> {
-        let shown = self.render_time(now);
+        let shown = self.render_time(now).into_iter();
+        shown.flat_map(|time| self.shots_at(time))
+    }
+
+    /// The shots in the air at a moment of the server's clock, as far as they were heard of.
+    pub fn shots_at(&self, time: Duration) -> impl Iterator<Item = Flight> {
         self.commands.shots().filter_map(move |&shot| {
-            let age = shown?.checked_sub(self.time_of(shot.at)?)?;
+            let age = time.checked_sub(self.time_of(shot.at)?)?;
             (age < self.shot_lives.of(shot.kind)).then_some(Flight { shot, age })
         })
     }
@@ -360,7 +366,7 @@ impl Client {
         let acknowledged = self.whole.as_ref().map(|whole| whole.sequence);
         let notes = Notes {
             acknowledged: acknowledged.unwrap_or(SnapshotSeq::NONE),
-            tick: self.shown.0,
+            shown: self.shown,
             ping,
             is_ready,
             takes_events: self.is_initialised(),

@@ -48,7 +48,7 @@ use peer::{Peer, Stage};
 use world::World;
 
 pub use commands::Command;
-pub use event::{AnswerError, Departure, Question, Reply, ServerCounters, ServerEvent};
+pub use event::{AnswerError, Departure, Question, Reply, Seen, ServerCounters, ServerEvent};
 pub use module::{Module, ModuleError};
 pub use peer::Seat;
 pub use world::Object;
@@ -385,11 +385,15 @@ impl Server {
         (peer.stage == Stage::Playing).then_some(peer.mode)
     }
 
-    /// The newest snapshot that a client has whole, which is what its player sees;
-    /// [`SnapshotSeq::NONE`] if there is none.
+    /// The newest snapshot that a client is known to have whole; [`SnapshotSeq::NONE`] if there is none.
     pub fn acknowledged(&self, client: ClientId) -> SnapshotSeq {
         let peer = self.peers.get(&client);
         peer.map_or(SnapshotSeq::NONE, |peer| peer.views.acknowledged())
+    }
+
+    /// The time from a snapshot to its acknowledgement, on average; `None` before the first.
+    pub fn round_trip(&self, client: ClientId) -> Option<Duration> {
+        self.peers.get(&client)?.round_trip()
     }
 
     /// What a client holds if it has a snapshot whole, by id; `None` if it was not sent that, or not

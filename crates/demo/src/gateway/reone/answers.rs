@@ -1,10 +1,12 @@
 //! What clients ask, and what they are answered.
 
+use std::time::Duration;
+
 use tickwire_dialects::reone::message::{Answer, Status, Texts};
 use tickwire_dialects::reone::{CallId, ClientId, ObjectId, Question, Reply, Server, Text};
 
 use super::words::{ScoreLine, encode_scores};
-use super::{SCORES, SHIP, WEAPONS, creature, module, word};
+use super::{PING, SCORES, SHIP, WEAPONS, creature, module, word};
 use crate::{Arena, Kind, Loadout, Pilot, PilotId};
 
 /// A call that waits for its answer.
@@ -78,7 +80,7 @@ fn inventory(loadout: Loadout) -> impl Iterator<Item = Text<'static>> {
     })
 }
 
-/// `pilots`, `ships`, `kills NAME`, `deaths NAME`; 0 for everything else.
+/// `pilots`, `ships`, `kills NAME`, `deaths NAME`, `ping NAME` in milliseconds; 0 for everything else.
 fn global(arena: &Arena, name: &str) -> i32 {
     let of = |name: &str| {
         let mut pilots = arena.pilots().map(|(_, pilot)| pilot);
@@ -89,6 +91,12 @@ fn global(arena: &Arena, name: &str) -> i32 {
     }
     if let Some(name) = name.strip_prefix("deaths ") {
         return of(name).map_or(0, |pilot| pilot.deaths().into());
+    }
+    if let Some(name) = name.strip_prefix(PING) {
+        // 0 says that there is none.
+        let millis =
+            |ping: Duration| i32::try_from(ping.as_millis()).map_or(i32::MAX, |it| it.max(1));
+        return of(name).and_then(Pilot::ping).map_or(0, millis);
     }
     let count = match name {
         "pilots" => arena.pilots().count(),
@@ -140,6 +148,11 @@ mod tests {
         for name in ["kills Ada", "deaths Bob", "kills Carla", "", "kills "] {
             assert_eq!(global(&arena, name), 0, "{name}");
         }
+        arena.set_ping(ada, Some(Duration::from_micros(42_900)));
+        assert_eq!(global(&arena, "ping Ada"), 42);
+        assert_eq!(global(&arena, "ping Bob"), 0, "it has none");
+        arena.set_ping(ada, Some(Duration::from_micros(300)));
+        assert_eq!(global(&arena, "ping Ada"), 1);
         let ada = arena.pilot(ada).unwrap();
         assert_eq!(local(&arena, ada, "health"), 100);
         assert_eq!(local(&arena, ada, "deaths"), 0);

@@ -1,28 +1,22 @@
 //! The client's half: a reone client's world as a view, with the own ship where it will be.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tickwire_dialects::reone::message::{Call, Refusal, Role};
 use tickwire_dialects::reone::{
-    AnyStatus, CallId, CallReply, Client, ClientConfig, ClientEvent, EndReason, Mode, ObjectId,
-    Phase, Pilot, Shown, SnapshotSeq, Text,
+    AnyStatus, CallId, CallReply, Client, ClientConfig, ClientEvent, EndReason, Flight, Mode,
+    ObjectId, Phase, Pilot, Shown, SnapshotSeq, Text,
 };
 use tickwire_session::{Addr, Events, Instant, Session};
 
 use super::super::{ArenaClient, ClientGateway, Ending, Notice, Status};
+use super::scoreboard::Scoreboard;
 use super::sights::{self, Waves};
 use super::steering::{Helm, PREDICTION};
-use super::words::{self, ScoreLine};
-use super::{CELESTIAL, DESTROYED, LOADOUT, SCORES, SHIP, SHOCKWAVE, celestial, module, word};
+use super::{CELESTIAL, DESTROYED, LOADOUT, SHIP, SHOCKWAVE, celestial, module, words};
 use crate::flight::narrow;
-use crate::{
-    Heading, Intent, Kind, Loadout, OwnerId, STEP, Score, Seen, SeenId, Vec2, View, rules,
-};
-
-/// Between two looks at the scores.
-const SCORES_PERIOD: Duration = Duration::from_secs(1);
+use crate::{Heading, Intent, Kind, Loadout, OwnerId, STEP, Seen, SeenId, Vec2, View, rules};
 
 /// How far inputs may be behind the clock before those that were missed are left out.
 const BEHIND_MAX: Duration = Duration::from_millis(250);
@@ -38,11 +32,11 @@ pub(super) struct Gateway {
     /// When the next input is due.
     next_input: Instant,
     waves: Waves,
-    scores: BTreeMap<ObjectId, ScoreLine>,
-    scores_asked: Option<CallId>,
-    next_scores: Instant,
+    scoreboard: Scoreboard,
     /// Whether it was in the world before.
     has_played: bool,
+    /// Whether it has no ship because every one was taken.
+    looks_on: bool,
 }
 
 impl Gateway {
@@ -61,10 +55,9 @@ impl Gateway {
             wanted: Intent::default(),
             next_input: now,
             waves: Waves::default(),
-            scores: BTreeMap::new(),
-            scores_asked: None,
-            next_scores: now,
+            scoreboard: Scoreboard::new(now),
             has_played: false,
+            looks_on: false,
         }
     }
 
@@ -77,7 +70,7 @@ impl Gateway {
         match event {
             ClientEvent::Loading { name, .. } => {
                 self.waves.clear();
-                self.scores.clear();
+                self.scoreboard.clear();
                 if self.has_played {
                     notices.push(say(format!("{name} begins")));
                 }
@@ -91,11 +84,15 @@ impl Gateway {
             }
             ClientEvent::Initialised(parameters) => match parameters.role {
                 Role::Player => {
+                    if core::mem::take(&mut self.looks_on) {
+                        notices.push(say("a ship is free: it is yours".into()));
+                    }
                     let weapons = words::encode_loadout(self.loadout);
                     // The first event of all finds room.
                     self.client.send_event(LOADOUT, &weapons).ok();
                 }
                 Role::Spectator => {
+                    self.looks_on = true;
                     notices.push(say("every ship is taken: you look on".into()));
                 }
             },
@@ -119,14 +116,7 @@ impl Gateway {
     }
 
     fn hear_answer(&mut self, id: CallId, reply: Option<CallReply>, notices: &mut Vec<Notice>) {
-        if self.scores_asked == Some(id) {
-            self.scores_asked = None;
-            if let Some(CallReply::Bytes(bytes)) = reply
-                && let Some(lines) = words::decode_scores(&bytes)
-            {
-                let lines = lines.into_iter().map(|line| (line.creature, line));
-                self.scores = lines.collect();
-            }
+        if self.scoreboard.hear(id, reply.as_ref()) {
             return;
         }
         let text = match reply {
@@ -147,9 +137,8 @@ impl Gateway {
     }
 
     fn name_of(&self, id: ObjectId) -> String {
-        let line = self.scores.get(&id).map(|line| &*line.name);
         let resref = || self.client.resref(id)?.strip_prefix(SHIP);
-        let name = line.or_else(resref);
+        let name = self.scoreboard.name(id).or_else(resref);
         name.map_or_else(|| id.to_string(), str::to_owned)
     }
 
@@ -163,14 +152,6 @@ impl Gateway {
             let (at, input) = (self.next_input, self.wanted);
             self.pilot.act(at, &mut self.client, input).ok();
             self.next_input += STEP;
-        }
-    }
-
-    fn ask_scores(&mut self, now: Instant) {
-        let is_due = self.client.phase() == Phase::Playing && now >= self.next_scores;
-        if is_due && self.scores_asked.is_none() {
-            self.next_scores = now + SCORES_PERIOD;
-            self.scores_asked = self.client.call(now, word(SCORES), &[]).ok();
         }
     }
 
@@ -209,10 +190,22 @@ impl Gateway {
         Some((view.time(), seen))
     }
 
+    /// The moment of the server's clock that the own ship is shown at, which is still to come.
+    fn present(&self, now: Instant) -> Option<Duration> {
+        let newest = self.client.newest()?;
+        let ahead = self.pilot.current()?.tick.wrapping_sub(newest.tick);
+        let reached = self.client.time_of(newest.sequence)? + STEP * ahead;
+        // It is shown on its way through the step of the last input.
+        Some(reached.saturating_sub(self.next_input.since(now)))
+    }
+
     fn add_shots(&mut self, now: Instant, seen: &mut Vec<Seen>) {
-        let own = self.client.own().map(|own| OwnerId(own.0));
-        let own_ship = seen.iter().find(|it| own.is_some() && it.owner == own);
+        let own = self.client.own();
+        let present = self.present(now);
+        let owner = own.map(|own| OwnerId(own.0));
+        let own_ship = seen.iter().find(|it| own.is_some() && it.owner == owner);
         let own_ship = own_ship.copied();
+        let is_own = |flight: &Flight| Some(flight.shot.owner) == own;
         let mut stopped = Vec::new();
         let mut shots = Vec::new();
         for flight in self.client.shots(now) {
@@ -223,14 +216,26 @@ impl Gateway {
                 stopped.push(flight.shot);
                 continue;
             }
-            // The own ray stays at the own ship, which is shown earlier than the rest.
-            if let Some(ship) = own_ship
-                && shot.kind == Kind::Ray
-                && shot.owner == own
-            {
-                shot.position = ship.position + shot.heading.unit() * rules::SHIP_RADIUS;
+            match (shot.kind, own_ship) {
+                // It comes below, where it is by then.
+                (Kind::Bullet, _) if is_own(&flight) && present.is_some() => continue,
+                // The own ray stays at the own ship, which is shown earlier than the rest.
+                (Kind::Ray, Some(ship)) if is_own(&flight) => {
+                    shot.position = ship.position + shot.heading.unit() * rules::SHIP_RADIUS;
+                }
+                _ => {}
             }
             shots.push(shot);
+        }
+        // Own bullets fly with the own ship, not with what it left behind. What they hit is shown when the
+        // others get there.
+        let own_flights = present.into_iter().flat_map(|at| self.client.shots_at(at));
+        for flight in own_flights.filter(is_own) {
+            if stopped.contains(&flight.shot) {
+                continue;
+            }
+            let shot = sights::seen_shot(&flight);
+            shots.extend(shot.filter(|shot| shot.kind == Kind::Bullet));
         }
         if !stopped.is_empty() {
             self.client.end_shots(|shot| stopped.contains(shot));
@@ -253,7 +258,7 @@ impl ClientGateway for Gateway {
             self.hear(now, event, notices);
         }
         self.send_inputs(now);
-        self.ask_scores(now);
+        self.scoreboard.ask(now, &mut self.client);
         self.forget_shots(now);
     }
 
@@ -319,7 +324,7 @@ impl ArenaClient for Gateway {
         let mut view = View {
             time,
             seen,
-            scores: self.scores.values().map(score).collect(),
+            scores: self.scoreboard.scores(),
             own_ship: None,
         };
         view.set_viewer(self.client.own().map(|own| OwnerId(own.0)));
@@ -366,15 +371,5 @@ fn health(object: &AnyStatus) -> u8 {
     match object {
         AnyStatus::Creature(ship) => words::ship_health(ship),
         AnyStatus::Spatial(_) => 100,
-    }
-}
-
-fn score(line: &ScoreLine) -> Score {
-    Score {
-        owner: OwnerId(line.creature.0),
-        name: line.name.clone(),
-        kills: line.kills,
-        deaths: line.deaths,
-        ping: None,
     }
 }

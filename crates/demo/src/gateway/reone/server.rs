@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tickwire_dialects::reone::message::{Compression, Status};
-use tickwire_dialects::reone::server_limits::LERP;
 use tickwire_dialects::reone::{
     AnyStatus, CallId, ClientId, EventId, Object, Question, Reply, Seat, Server, ServerConfig,
     ServerEvent, SnapshotSeq,
@@ -16,10 +15,11 @@ use super::super::{Notice, Opening, ServerGateway, Settings};
 use super::announcer::Announcer;
 use super::answers::{self, Asked};
 use super::inputs::{Deed, Inputs};
+use super::picture::Picture;
 use super::{INPUT, LOADOUT, SCORES, SNAPSHOT_STEPS, creature, module, words};
 use crate::flight::narrow;
 use crate::orbit::Chart;
-use crate::{Arena, Kind, PilotId, STEP, Tick, Vec2, Worlds, limits};
+use crate::{Arena, Kind, PilotId, Tick, Vec2, Worlds, limits};
 
 /// How far clients see: further than anything reaches, and less than the arena.
 const SIGHT: SightRange = SightRange {
@@ -55,8 +55,9 @@ struct Guest {
     name: String,
     /// Whoever has none looks on, or loads.
     pilot: Option<PilotId>,
+    /// It looks on for want of a ship.
+    waits: bool,
     inputs: Inputs,
-    sight: Sight,
     /// Lines that it may write to the log.
     lines: TokenBucket,
 }
@@ -104,7 +105,7 @@ impl Gateway {
                     name,
                     pilot: None,
                     inputs: Inputs::new(),
-                    sight: Sight::default(),
+                    waits: false,
                     lines: TokenBucket::new(now, LINES_AT_ONCE, LINE_REFILL),
                 };
                 self.guests.insert(client, guest);
@@ -120,11 +121,11 @@ impl Gateway {
                 id,
                 kind,
                 content,
+                seen,
             } if id != EventId::UNACKNOWLEDGED => {
+                let seen = self.picture(client).believe(seen);
                 if let Some(guest) = self.guests.get_mut(&client) {
-                    let deed = deed(kind, &content, guest.sight.tick());
-                    guest.sight.inputs += u64::from(matches!(deed, Deed::Fly(..)));
-                    guest.inputs.push(id, deed);
+                    guest.inputs.push(id, deed(kind, &content, seen));
                 }
             }
             ServerEvent::Called {
@@ -146,7 +147,7 @@ impl Gateway {
         }
     }
 
-    /// Gives a client a ship, while there is one, and else a place to look on from.
+    /// Gives a client a ship, while there is one for which nobody waits, and else a place to look on from.
     fn seat(
         &mut self,
         now: Instant,
@@ -154,27 +155,61 @@ impl Gateway {
         arena: &mut Arena,
         notices: &mut Vec<Notice>,
     ) {
-        let flying = self.guests.values().filter(|guest| guest.pilot.is_some());
-        let has_ships = self
-            .settings
-            .ships
-            .is_none_or(|ships| flying.count() < ships);
+        let is_first = !self.guests.values().any(|guest| guest.waits);
+        let has_ship = is_first && self.has_ship();
         let Some(guest) = self.guests.get_mut(&client) else {
             return;
         };
         // Event numbers may begin again, and so does everything that was said by them.
         guest.inputs = Inputs::new();
-        let pilot = has_ships.then(|| arena.join(&guest.name).ok()).flatten();
-        guest.pilot = pilot;
-        let name = guest.name.clone();
-        let seat = match pilot {
+        guest.pilot = has_ship.then(|| arena.join(&guest.name).ok()).flatten();
+        guest.waits = guest.pilot.is_none();
+        let seat = match guest.pilot {
             Some(pilot) => {
+                let name = guest.name.clone();
                 notices.push(Notice::Joined { name });
                 Seat::Player(creature(pilot))
             }
             None => Seat::Spectator(place(watched(arena))),
         };
         self.server.admit(now, client, seat);
+    }
+
+    /// Gives ships that became free to those who look on, in the order in which they came.
+    fn seat_waiting(&mut self, now: Instant, arena: &mut Arena, notices: &mut Vec<Notice>) {
+        while self.has_ship() {
+            // One that has not heard that it is to look on does so first.
+            let mut waiting = self.guests.iter_mut().filter(|(_, guest)| guest.waits);
+            let first = waiting.find(|(client, _)| self.server.mode(**client).is_some());
+            let Some((client, guest)) = first else { return };
+            let Ok(pilot) = arena.join(&guest.name) else {
+                return;
+            };
+            guest.waits = false;
+            guest.pilot = Some(pilot);
+            let seat = Seat::Player(creature(pilot));
+            let is_there = self.server.reseat(now, *client, seat);
+            debug_assert!(is_there, "it is sent snapshots");
+            let name = guest.name.clone();
+            notices.push(Notice::Joined { name });
+        }
+    }
+
+    fn has_ship(&self) -> bool {
+        let flying = self.guests.values().filter(|guest| guest.pilot.is_some());
+        let ships = self.settings.ships;
+        ships.is_none_or(|ships| flying.count() < ships)
+    }
+
+    /// What is known of what a client shows.
+    fn picture(&self, client: ClientId) -> Picture {
+        let (newest, tick) = self.newest;
+        let has = self.server.acknowledged(client);
+        let since = u64::from(newest.since(has) * SNAPSHOT_STEPS);
+        Picture {
+            has: (has != SnapshotSeq::NONE).then(|| Tick(tick.0.saturating_sub(since))),
+            newest: tick,
+        }
     }
 
     fn answer(
@@ -227,6 +262,7 @@ impl Gateway {
     /// Makes the module anew: everybody loads it, and joins again.
     fn change_module(&mut self, arena: &mut Arena) {
         for guest in self.guests.values_mut() {
+            guest.waits = false;
             if let Some(pilot) = guest.pilot.take() {
                 arena.leave(pilot);
             }
@@ -235,23 +271,6 @@ impl Gateway {
         let module = module::module(self.round, arena, &self.settings.resources);
         let changed = self.server.change_module(module);
         debug_assert!(changed.is_ok(), "it is as good as the first: {changed:?}");
-    }
-
-    /// Notes what everybody has. It counts for the inputs of the next step: those that came with
-    /// an acknowledgement were made before or after it, and cannot be told apart.
-    fn watch_sights(&mut self) {
-        let (newest, tick) = self.newest;
-        for (client, guest) in &mut self.guests {
-            let acknowledged = self.server.acknowledged(*client);
-            if acknowledged != guest.sight.newest {
-                let since = newest.since(acknowledged) * SNAPSHOT_STEPS;
-                guest.sight = Sight {
-                    newest: acknowledged,
-                    tick: Tick(tick.0.saturating_sub(since.into())),
-                    inputs: 0,
-                };
-            }
-        }
     }
 
     /// What everybody wants in the next step.
@@ -263,6 +282,7 @@ impl Gateway {
                 arena.select(pilot, loadout);
             }
             arena.set_intent(pilot, taken.intent);
+            arena.set_ping(pilot, self.server.round_trip(*client));
             if let Some(seen) = taken.seen {
                 arena.set_rewind(pilot, arena.tick().after(1).time_since(seen));
             }
@@ -300,30 +320,10 @@ impl Gateway {
     }
 }
 
-/// What a client's player sees.
-#[derive(Debug, Default)]
-struct Sight {
-    /// The newest snapshot that the client had, and its tick.
-    newest: SnapshotSeq,
-    tick: Tick,
-    /// Inputs that it made since it had that.
-    inputs: u64,
-}
-
-impl Sight {
-    /// The tick by which the next input is decided. A client shows what is [`LERP`] older than what it
-    /// has, and goes on by a step with every input; its player decides by what was shown a step before.
-    fn tick(&self) -> Tick {
-        let lerp = LERP.as_nanos() / STEP.as_nanos();
-        let lerp = u64::try_from(lerp).unwrap_or_default();
-        let shown = self.tick.0 + self.inputs.min(lerp);
-        Tick(shown.saturating_sub(lerp + 1))
-    }
-}
-
 impl Guest {
     /// Takes its ship, if it has one.
     fn stand_up(&mut self, arena: &mut Arena, why: &str) -> Option<Notice> {
+        self.waits = false;
         let pilot = self.pilot.take()?;
         arena.leave(pilot);
         Some(Notice::Left {
@@ -352,7 +352,7 @@ impl ServerGateway for Gateway {
             self.change_module(arena);
         }
         self.change_round(now, arena, notices);
-        self.watch_sights();
+        self.seat_waiting(now, arena, notices);
         self.apply_inputs(arena);
     }
 

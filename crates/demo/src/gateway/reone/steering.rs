@@ -31,7 +31,7 @@ pub(super) struct Helm {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Own {
     pub(super) flight: Flight,
-    tick: u32,
+    pub(super) tick: u32,
 }
 
 /// How far off a prediction is.

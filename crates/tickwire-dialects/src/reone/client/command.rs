@@ -34,7 +34,7 @@ impl ShotLives {
 pub struct Flight {
     /// What was shot, from where and whither.
     pub shot: Ballistics,
-    /// How long ago, at the moment that is shown.
+    /// How long ago, at the moment that is asked for.
     pub age: Duration,
 }
 

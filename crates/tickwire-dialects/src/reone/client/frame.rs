@@ -90,7 +90,7 @@ impl Client {
         self.forget_snapshots(now);
         self.timeline.clear();
         self.clock = RemoteClock::new();
-        self.shown = SnapshotSeq::NONE;
+        self.shown = 0;
         // Moments go on through modules, so what came before is still known when it comes again.
         self.commands.drop_shots(|_| true);
         self.casting.clear();

@@ -19,7 +19,7 @@ impl Client {
         if !self.is_initialised() {
             return Err(SendError::NotReady);
         }
-        self.uplink.push(kind, content)
+        self.uplink.push(kind, content, self.shown)
     }
 
     /// Tells the game something once; it may be lost.

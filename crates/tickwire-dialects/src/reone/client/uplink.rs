@@ -37,6 +37,8 @@ struct Waiting {
     id: EventId,
     kind: u8,
     content: Box<[u8]>,
+    /// The server's tick that was shown when it was made.
+    shown: u32,
     /// When it was sent first.
     sent: Option<Instant>,
 }
@@ -51,7 +53,8 @@ struct Once {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Notes {
     pub(super) acknowledged: SnapshotSeq,
-    pub(super) tick: u32,
+    /// The server's tick that is shown.
+    pub(super) shown: u32,
     pub(super) ping: Option<Token>,
     pub(super) is_ready: bool,
     /// Whether the server takes events.
@@ -103,8 +106,13 @@ impl Uplink {
         self.resent
     }
 
-    /// Queues an event that is repeated until acknowledged.
-    pub(super) fn push(&mut self, kind: u8, content: &[u8]) -> Result<EventId, SendError> {
+    /// Queues an event that is repeated until acknowledged, made while this tick was shown.
+    pub(super) fn push(
+        &mut self,
+        kind: u8,
+        content: &[u8],
+        shown: u32,
+    ) -> Result<EventId, SendError> {
         if content.len() > EVENT_MAX {
             return Err(SendError::TooLong);
         }
@@ -117,6 +125,7 @@ impl Uplink {
             id,
             kind,
             content: content.into(),
+            shown,
             sent: None,
         });
         self.is_due = true;
@@ -179,10 +188,12 @@ impl Uplink {
             return None;
         }
         self.last_packet = self.last_packet.next();
+        // An event that is repeated is still about what its player saw then.
+        let newest = self.waiting.back().filter(|_| has_events);
         let header = UpHeader {
             packet: self.last_packet,
             acknowledged: notes.acknowledged,
-            tick: notes.tick,
+            tick: newest.map_or(notes.shown, |newest| newest.shown),
         };
         let mut writer = PacketWriter::<Up>::new(out, &header, limit);
         let mut messages = 0;

@@ -50,6 +50,21 @@ impl<'a> View<'a> {
         self.sample.time()
     }
 
+    /// The server's tick that is nearest to it.
+    pub fn tick(&self) -> u32 {
+        let Some((from, next, share)) = self.sample.blend() else {
+            return self.sample.snapshot().tick;
+        };
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "snapshots are a handful of ticks apart, and what is out of range becomes the nearest"
+        )]
+        let ticks = (share * next.tick.wrapping_sub(from.tick) as f32 + 0.5) as u32;
+        from.tick.wrapping_add(ticks)
+    }
+
     /// The last snapshot before it.
     pub fn sequence(&self) -> SnapshotSeq {
         self.sample.snapshot().sequence

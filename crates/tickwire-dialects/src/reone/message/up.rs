@@ -22,7 +22,8 @@ pub struct UpHeader {
     pub packet: PacketSeq,
     /// The newest snapshot that the client has whole.
     pub acknowledged: SnapshotSeq,
-    /// The client's tick.
+    /// The server's tick that the client showed when it made the newest event of the packet, or shows
+    /// now if there is none.
     pub tick: u32,
 }
 

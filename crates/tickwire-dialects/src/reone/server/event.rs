@@ -43,6 +43,8 @@ pub enum ServerEvent {
         kind: u8,
         /// What about it.
         content: Vec<u8>,
+        /// What the player saw.
+        seen: Seen,
     },
     /// A client asks something. It waits for [`answer`](super::Server::answer).
     Called {
@@ -66,6 +68,17 @@ pub enum ServerEvent {
         /// Why.
         why: Departure,
     },
+}
+
+/// What a player saw when it did something, by the client's account: a game that goes by it has to bound
+/// what it believes.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Seen {
+    /// The tick that was shown when the newest event of the packet was made; 0 is none.
+    pub tick: u32,
+    /// How many events before that one this is: as many are in the packet because they were lost or held
+    /// up, and each saw an earlier tick.
+    pub before: u32,
 }
 
 /// What a client asks.

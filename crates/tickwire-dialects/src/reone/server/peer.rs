@@ -280,6 +280,10 @@ impl Peer {
         }
     }
 
+    pub(super) fn round_trip(&self) -> Option<core::time::Duration> {
+        self.round_trip.mean()
+    }
+
     pub(super) const fn own(&self) -> Option<ObjectId> {
         match self.seat {
             Seat::Player(own) => Some(own),

@@ -7,7 +7,8 @@ use tickwire_session::{Addr, Denied, Instant, Token};
 
 use super::super::limits::{HEADER, RECEIVE_MAX};
 use super::super::message::{Event, Invalid, Packet, Up, UpElement};
-use super::super::{ClientId, PacketSeq};
+use super::super::{ClientId, EventId, PacketSeq};
+use super::event::Seen;
 use super::limits::{EVENTS_WAITING, INVALID, STRANGERS_WAITING};
 use super::order::Arrived;
 use super::peer::Stage;
@@ -172,10 +173,23 @@ impl Server {
         if !peer.acknowledge(now, packet.header.acknowledged, &self.table.world) {
             self.counters.ack_never_sent += 1;
         }
-        for element in packet.elements() {
-            if let UpElement::Event(event) = element {
-                self.hear_event(now, client, &event, is_newest);
-            }
+        let events = || {
+            packet.elements().filter_map(|element| match element {
+                UpElement::Event(event) => Some(event),
+                UpElement::Ping(_) | UpElement::Ready => None,
+            })
+        };
+        let newest = events().map(|event| event.id).max().unwrap_or_default();
+        for event in events() {
+            let before = match event.id {
+                EventId::UNACKNOWLEDGED => 0,
+                EventId(id) => newest.0 - id,
+            };
+            let seen = Seen {
+                tick: packet.header.tick,
+                before,
+            };
+            self.hear_event(now, client, &event, seen, is_newest);
         }
     }
 
@@ -203,11 +217,18 @@ impl Server {
         }
     }
 
-    fn hear_event(&mut self, now: Instant, client: ClientId, event: &Event<'_>, is_newest: bool) {
+    fn hear_event(
+        &mut self,
+        now: Instant,
+        client: ClientId,
+        event: &Event<'_>,
+        seen: Seen,
+        is_newest: bool,
+    ) {
         let Some(peer) = self.peers.get_mut(&client) else {
             return;
         };
-        let is_loose = event.id == super::super::EventId::UNACKNOWLEDGED;
+        let is_loose = event.id == EventId::UNACKNOWLEDGED;
         let is_too_much = match is_loose {
             true => peer.loose_events.take(now).is_none(),
             false => false,
@@ -222,6 +243,7 @@ impl Server {
                 id: event.id,
                 kind: event.kind,
                 content: event.content().into(),
+                seen,
             }),
             // A client repeats its events until it hears that they were processed.
             Arrived::Again => {}

@@ -128,6 +128,7 @@ pub(super) fn shelf(creatures: u16) -> Shelf {
 pub(super) struct Uplink {
     pub(super) packet: u32,
     pub(super) acknowledged: u32,
+    pub(super) tick: u32,
     pub(super) ping: Option<Token>,
     pub(super) is_ready: bool,
     pub(super) events: Vec<(u32, u8, Vec<u8>)>,
@@ -401,6 +402,7 @@ pub(super) fn read_uplink(bytes: &[u8]) -> Uplink {
     let mut uplink = Uplink {
         packet: packet.header.packet.0,
         acknowledged: packet.header.acknowledged.0,
+        tick: packet.header.tick,
         ..Uplink::default()
     };
     for element in packet.elements() {

@@ -156,3 +156,42 @@ fn the_round_trip_is_how_long_an_event_takes() {
         .visit_peers(&mut |peer| mean = peer.round_trip);
     assert!(mean.unwrap().abs_diff(ms(80)) < ms(2), "{mean:?}");
 }
+
+/// The server's tick that each datagram names, and the events in it.
+fn seen(script: &mut ClientScript) -> Vec<(u32, Vec<u32>)> {
+    let uplinks = script.uplinks().into_iter();
+    let seen = uplinks.map(|uplink| {
+        let events = uplink.events.iter().map(|event| event.0);
+        (uplink.tick, events.collect())
+    });
+    seen.collect()
+}
+
+#[test]
+fn a_packet_names_the_tick_that_was_shown_when_its_newest_event_was_made() {
+    let mut script = ClientScript::ready(2);
+    for sequence in 20..23 {
+        script.snapshot(sequence, 0, &[keep(1)]);
+        script.pass(ms(50));
+    }
+    // Snapshot 22 is of 1,100 ms and came 50 ms ago: what is shown is 1,050 ms, snapshot 21, tick 63.
+    let show = |script: &mut ClientScript| {
+        let now = script.now;
+        script.client.sample(now).expect("there is a world").tick()
+    };
+    script.forget();
+    assert_eq!(show(&mut script), 63);
+    say(&mut script, 1, &[]);
+    script.pass(ms(20));
+    say(&mut script, 1, &[]);
+    assert_eq!(show(&mut script), 64, "a share of 0.4 of three ticks");
+    say(&mut script, 1, &[]);
+    let all = [(63, vec![1]), (63, vec![1, 2]), (64, vec![1, 2, 3])];
+    assert_eq!(seen(&mut script), all);
+    // What is repeated is about what was seen then; without events it is about now.
+    script.pass(ms(20));
+    assert_eq!(show(&mut script), 65);
+    script.snapshot(23, 0, &[keep(1)]);
+    script.snapshot(24, 0, &[keep(1), ack(3)]);
+    assert_eq!(seen(&mut script), [(64, vec![1, 2, 3]), (65, vec![])]);
+}

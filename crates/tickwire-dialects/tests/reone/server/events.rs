@@ -1,9 +1,9 @@
 //! Events of players: each once, in order, and acknowledged when the game has processed it.
 
 use tickwire_dialects::reone::message::{Event, UpElement};
-use tickwire_dialects::reone::{EventId, ServerEvent};
+use tickwire_dialects::reone::{EventId, Seen, ServerEvent};
 
-use super::script::{ANN, Script, config, creature, event};
+use super::script::{ANN, Script, config, creature, event, up};
 
 fn ids(script: &mut Script) -> Vec<u32> {
     let ids = script.events().into_iter().map(|event| match event {
@@ -34,9 +34,29 @@ fn an_event_is_handed_on_as_it_is() {
             client: ann.client,
             id: EventId(1),
             kind: 200,
-            content
+            content,
+            seen: Seen::default(),
         }]
     );
+}
+
+#[test]
+fn an_event_comes_with_what_its_player_saw() {
+    let (mut script, ann) = Script::playing(config());
+    let mut bytes = up(
+        100,
+        0,
+        &[event(1, 7), event(0, 7), event(2, 7), event(3, 7)],
+    );
+    bytes[8..12].copy_from_slice(&77_u32.to_le_bytes());
+    script.send_bytes(ann.addr, &bytes);
+    let seen = script.events().into_iter().map(|event| match event {
+        ServerEvent::Event { id, seen, .. } => (id.0, seen.tick, seen.before),
+        other => panic!("{other:?} instead of an event"),
+    });
+    // The tick is that of the newest; each one before it is as much older.
+    let seen: Vec<_> = seen.collect();
+    assert_eq!(seen, [(1, 77, 2), (0, 77, 0), (2, 77, 1), (3, 77, 0)]);
 }
 
 #[test]

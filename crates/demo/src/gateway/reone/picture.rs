@@ -1,0 +1,116 @@
+//! Which world an input is about.
+//!
+//! A player aims at what its client shows, which was true some time ago, and rays are judged by that. In:
+//! the tick that the client says it showed, and what the server knows of what it can show. Out: the tick
+//! that it is believed to have seen.
+//!
+//! Nobody gains by naming another tick than the true one: nothing is shown before it is published, and
+//! who has a snapshot does not show what was long before it. That nobody sees further back than a quarter
+//! of a second, whatever it has, is the arena's rule.
+
+use tickwire_dialects::reone::Seen;
+use tickwire_dialects::reone::server_limits::LERP;
+use tickwire_wire::Serial;
+
+use super::SNAPSHOT_STEPS;
+use crate::{STEP, Tick};
+
+/// Steps that clients show the world late, so that the next snapshot is there to blend with.
+#[expect(clippy::cast_possible_truncation, reason = "a handful")]
+const LERP_STEPS: u64 = ((LERP.as_nanos() + STEP.as_nanos() / 2) / STEP.as_nanos()) as u64;
+
+/// Steps that a picture may be later than that: a clock that evens out the network runs behind the newest
+/// arrival. Two snapshots are more than it takes on any network on which aiming makes sense.
+const SLACK_STEPS: u64 = 2 * SNAPSHOT_STEPS as u64;
+
+/// What the server knows of what a client shows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Picture {
+    /// The tick of the newest snapshot that the client has, if it has any.
+    pub(super) has: Option<Tick>,
+    /// The tick of the newest snapshot of all.
+    pub(super) newest: Tick,
+}
+
+impl Picture {
+    /// The tick that an input is about, of which the client says this.
+    pub(super) fn believe(&self, said: Seen) -> Tick {
+        let Self { has, newest } = *self;
+        let Some(Tick(has)) = has else {
+            return newest;
+        };
+        let usual = has.saturating_sub(LERP_STEPS);
+        let shown = match said.tick {
+            // It does not say.
+            0 => usual,
+            tick => nearest(tick, newest),
+        };
+        let earliest = usual.saturating_sub(SLACK_STEPS);
+        let shown = shown.clamp(earliest, newest.0.max(earliest));
+        // A client makes an input a step, so those that came along are each a step older.
+        Tick(shown.saturating_sub(said.before.into()))
+    }
+}
+
+/// The tick near `newest` of which these are the lower bits.
+fn nearest(bits: u32, newest: Tick) -> u64 {
+    #[expect(clippy::cast_possible_truncation, reason = "the same bits are meant")]
+    let steps = bits.steps_since(newest.0 as u32);
+    newest.0.saturating_add_signed(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is believed of somebody who has the snapshot of tick 994, of 1,000 that are published.
+    #[track_caller]
+    fn check(tick: u32, before: u32, believed: u64) {
+        let picture = Picture {
+            has: Some(Tick(994)),
+            newest: Tick(1_000),
+        };
+        assert_eq!(picture.believe(Seen { tick, before }), Tick(believed));
+    }
+
+    #[test]
+    fn what_can_be_is_believed_to_the_tick() {
+        for tick in [982, 987, 988, 989, 1_000] {
+            check(tick, 0, tick.into());
+        }
+        check(990, 4, 986);
+    }
+
+    #[test]
+    fn nobody_saw_what_is_long_over_or_still_to_come() {
+        check(981, 0, 982);
+        check(1, 0, 982);
+        check(1_001, 0, 1_000);
+        check(u32::MAX / 2, 0, 1_000);
+        // 2,000 before tick 1,000, if ticks wrapped.
+        check(u32::MAX - 1_000, 0, 982);
+    }
+
+    #[test]
+    fn who_says_nothing_saw_what_is_usual_and_who_has_nothing_sees_what_is() {
+        check(0, 0, 988);
+        let picture = Picture {
+            has: None,
+            newest: Tick(7),
+        };
+        let tick = 3;
+        assert_eq!(picture.believe(Seen { tick, before: 0 }), Tick(7));
+    }
+
+    #[test]
+    fn ticks_are_carried_by_their_lower_half() {
+        let newest = Tick((1 << 32) + 5);
+        let picture = Picture {
+            has: Some(newest),
+            newest,
+        };
+        let tick = u32::MAX;
+        let believed = picture.believe(Seen { tick, before: 0 });
+        assert_eq!(believed, Tick((1 << 32) - 1));
+    }
+}
