@@ -73,7 +73,11 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
     });
     draw_header(&picture.server, &picture.name, score, places.header, frame);
     match picture.stage {
-        Stage::Connecting => draw_connecting(picture.time, places.arena, frame),
+        Stage::Connecting => {
+            draw_connecting(picture.time, places.arena, frame);
+            // What happened before tells why it is to be waited for.
+            draw_notices(&picture.notices, picture.time, true, places.arena, frame);
+        }
         Stage::Loading { have, of } => draw_loading(have, of, places.arena, frame),
         Stage::Playing => {
             draw_arena(picture, places.arena, frame);
@@ -178,18 +182,18 @@ fn set_sight(picture: &Picture, area: Rect, buf: &mut Buffer) {
 }
 
 /// The latest of what happened and was said, above the lower border; older ones too, for somebody who
-/// writes.
+/// writes or waits.
 pub(super) fn draw_notices(
     notices: &VecDeque<(Duration, String)>,
     time: Duration,
-    writes: bool,
+    has_time: bool,
     area: Rect,
     frame: &mut Frame<'_>,
 ) {
     let fresh = |said: &Duration| time.saturating_sub(*said) < NOTICE_SHOWN;
     let notices = notices.iter().rev();
     let shown = notices
-        .filter(|(time, _)| writes || fresh(time))
+        .filter(|(time, _)| has_time || fresh(time))
         .take(NOTICES);
     for (row, (_, text)) in area.rows().rev().zip(shown) {
         frame.render_widget(Line::raw(format!(" {text} ")), row);

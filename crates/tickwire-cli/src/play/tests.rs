@@ -54,7 +54,10 @@ fn a_long_line_shows_its_end() {
 fn the_wait_for_a_server_is_shown() {
     let mut picture = picture();
     picture.stage = Stage::Connecting;
+    let lost = "the connection was lost, and is tried again";
+    picture.notices.push_back((Duration::ZERO, lost.into()));
     let text = snapshot::text(&picture, (80, 24), panels::draw);
+    assert!(text.contains(lost), "{text}");
     assert!(text.contains("connecting… (9 s)"), "{text}");
     assert!(text.contains("q give up"), "{text}");
 }

@@ -35,6 +35,8 @@ pub(super) struct Gateway {
     scoreboard: Scoreboard,
     /// Whether it was in the world before.
     has_played: bool,
+    /// Whether the connection was lost, and there is none again.
+    is_lost: bool,
     /// Whether it has no ship because every one was taken.
     looks_on: bool,
 }
@@ -57,6 +59,7 @@ impl Gateway {
             waves: Waves::default(),
             scoreboard: Scoreboard::new(now),
             has_played: false,
+            is_lost: false,
             looks_on: false,
         }
     }
@@ -108,7 +111,9 @@ impl Gateway {
             ClientEvent::Refused { reason, text } if !text.is_empty() => {
                 notices.push(say(format!("{}: {text}", reason.name())));
             }
-            ClientEvent::Reconnecting { .. } => {
+            ClientEvent::Welcomed { .. } => self.is_lost = false,
+            // Every attempt that fails says so.
+            ClientEvent::Reconnecting { .. } if !core::mem::replace(&mut self.is_lost, true) => {
                 notices.push(say("the connection was lost, and is tried again".into()));
             }
             _ => {}
