@@ -2,9 +2,9 @@
 //!
 //! Whatever snapshot a client completes must be the server's of that number as the server believes that
 //! the client holds it, and what the game published, to the bit. Loss goes to 40 %, with copies,
-//! reordering, jitter and a path that is cut one way; the module changes in the middle of it. Events
-//! arrive once and in order, calls end once, commands come at most once and never get lost with a
-//! snapshot that is whole. Then the network is good again, and everybody catches up.
+//! reordering, jitter and a path that is cut one way; in the middle of it the module changes, and a player
+//! looks on for a while. Events arrive once and in order, calls end once, commands come at most once and
+//! never get lost with a snapshot that is whole. Then the network is good again, and everybody catches up.
 
 mod cut;
 mod game;
@@ -86,6 +86,14 @@ fn run(seed: u64, bug: Option<Bug>) -> Result<TraceHash, String> {
     world.run(SECOND)?;
     world.wait(60 * SECOND, "everybody plays again", World::is_all_playing)?;
     world.run(5 * SECOND)?;
+    for what in ["somebody looks on", "somebody steers again"] {
+        world.wait(60 * SECOND, "everybody is there", |world| {
+            world.is_seated(1)
+        })?;
+        world.reseat(1);
+        world.wait(60 * SECOND, what, |world| world.is_seated(1))?;
+        world.run(SECOND)?;
+    }
     world.cut_somebody_one_way();
     world.run(SECOND)?;
     world.mend();

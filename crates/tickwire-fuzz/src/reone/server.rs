@@ -283,6 +283,8 @@ impl Run {
             120 if script.u8() == 0xff => server.shut_down(now),
             121 => server.move_eye(client, Vec2::default()),
             122 => drop(server.register(&script.text(20))),
+            123 => drop(server.reseat(now, client, Seat::Player(id))),
+            124 => drop(server.reseat(now, client, Seat::Spectator(Vec2::default()))),
             _ => {}
         }
     }

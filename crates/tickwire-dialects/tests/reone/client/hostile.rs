@@ -69,6 +69,18 @@ fn a_million_datagrams_of_future_snapshots_are_bounded() {
 }
 
 #[test]
+fn datagrams_of_future_snapshots_do_not_keep_out_a_whole_one() {
+    let mut script = ClientScript::ready(2);
+    for sequence in 1_001..=1_100 {
+        script.send_bytes(&packet(header(sequence, 0), &[keep(1)]));
+    }
+    for sequence in 1..=3 {
+        script.snapshot(sequence, 0, &[keep(1)]);
+    }
+    assert_eq!(script.whole(), [1, 2, 3]);
+}
+
+#[test]
 fn a_snapshot_of_more_datagrams_than_there_can_be_is_given_up() {
     let mut script = ClientScript::ready(2);
     for id in 0..1_000 {

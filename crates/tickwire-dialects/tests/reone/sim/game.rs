@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tickwire_dialects::reone::message::{Answer, Ballistics, PlayAnimation, Speed, VisualEffect};
 use tickwire_dialects::reone::{
     AnyStatus, ClientId, Command, CreatureStatus, Module, Object, ObjectId, Question, Reply, Seat,
-    Server, ServerEvent, SnapshotSeq, SpatialStatus, Text, Vec3,
+    Server, ServerEvent, SnapshotSeq, SpatialStatus, Text, Vec2, Vec3,
 };
 use tickwire_session::{Events as _, Instant};
 use tickwire_sim::Rng;
@@ -168,6 +168,21 @@ impl Game {
             own.pos.x = f32::from(worn(number) % 40);
             own.equipment1 = worn(number);
         }
+    }
+
+    /// Lets a player look on, from where its creature was.
+    pub(super) fn stand_up(&mut self, now: Instant, server: &mut Server, client: ClientId) {
+        let own = self.players.remove(&client);
+        let own = own.and_then(|own| self.objects.remove(&own));
+        let Vec3 { x, y, .. } = own.map_or(Vec3::ZERO, |own| own.pos());
+        server.reseat(now, client, Seat::Spectator(Vec2 { x, y }));
+    }
+
+    /// Gives whoever looks on a creature.
+    pub(super) fn sit_down(&mut self, now: Instant, server: &mut Server, client: ClientId) {
+        let own = self.create_own(client);
+        let is_there = server.reseat(now, client, Seat::Player(own));
+        assert!(is_there, "it was waited for");
     }
 
     fn create_own(&mut self, client: ClientId) -> ObjectId {

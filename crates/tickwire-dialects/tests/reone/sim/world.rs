@@ -149,6 +149,24 @@ impl World {
             .begin(self.server.server.newest(), &self.game.objects);
     }
 
+    /// Somebody looks on, and somebody who did has a creature again.
+    pub(super) fn reseat(&mut self, viewer: usize) {
+        let (now, server) = (self.net.now(), &mut self.server.server);
+        let client = self.viewers[viewer].id.expect("it is welcome");
+        match self.game.players.contains_key(&client) {
+            true => self.game.stand_up(now, server, client),
+            false => self.game.sit_down(now, server, client),
+        }
+    }
+
+    /// Whether a client knows what it is, and the server knows that it does.
+    pub(super) fn is_seated(&self, viewer: usize) -> bool {
+        let viewer = &self.viewers[viewer];
+        let own = viewer.id.and_then(|id| self.game.players.get(&id));
+        let mode = viewer.id.and_then(|id| self.server.server.mode(id));
+        viewer.client.own() == own.copied() && mode.is_some()
+    }
+
     pub(super) fn cut_off(&mut self, viewer: usize) {
         self.net.partition(self.node, self.viewers[viewer].node);
     }
