@@ -17,9 +17,10 @@ use crate::{Blend, Tick};
 
 /// How far back a shot may reach.
 ///
-/// A screen is behind by half a round trip and the delay of interpolation: for a round trip of
-/// 200 ms and 100 ms of interpolation, 200 ms, and some for jitter. Whoever is farther behind has to
-/// aim ahead, because everybody hit would have been behind a wall for too long already.
+/// A screen is behind by half a round trip and the delay of interpolation, and what is done by it
+/// arrives another half later: with 100 ms of interpolation, that is all of it up to a round trip of
+/// 150 ms. Whoever is farther behind has to aim ahead by the rest, because everybody hit would have been
+/// behind a wall for too long already.
 pub const REWIND_MAX: Duration = Duration::from_millis(250);
 
 /// Where everything was during the last [`REWIND_MAX`].

@@ -9,6 +9,7 @@ use tickwire_dialects::reone::{
     ObjectId, Phase, Pilot, Shown, SnapshotSeq, Text,
 };
 use tickwire_session::{Addr, Events, Instant, Session};
+use tickwire_wire::Serial;
 
 use super::super::{ArenaClient, ClientGateway, Ending, Notice, Status};
 use super::scoreboard::Scoreboard;
@@ -198,7 +199,8 @@ impl Gateway {
     /// The moment of the server's clock that the own ship is shown at, which is still to come.
     fn present(&self, now: Instant) -> Option<Duration> {
         let newest = self.client.newest()?;
-        let ahead = self.pilot.current()?.tick.wrapping_sub(newest.tick);
+        let ahead = self.pilot.current()?.tick.steps_since(newest.tick);
+        let ahead = u32::try_from(ahead).unwrap_or_default();
         let reached = self.client.time_of(newest.sequence)? + STEP * ahead;
         // It is shown on its way through the step of the last input.
         Some(reached.saturating_sub(self.next_input.since(now)))
