@@ -174,6 +174,11 @@ pub trait ClientGateway {
         None
     }
 
+    /// Why it is over, where there is more to say than the [`Ending`] does: a sentence for the player.
+    fn last_words(&self) -> Option<String> {
+        None
+    }
+
     /// How long ago the newest state of the world arrived.
     fn update_age(&self, now: Instant) -> Option<Duration>;
 
@@ -213,9 +218,6 @@ pub trait TileClient: ClientGateway {
 
     /// Asks for a block to be another; an error is a sentence for the player.
     fn build(&mut self, at: BlockId, block: Block) -> Result<(), String>;
-
-    /// Why the server sent the player away, in its words.
-    fn last_words(&self) -> Option<&str>;
 }
 
 /// Somebody whom a walker sees.
@@ -253,6 +255,8 @@ pub enum Status {
 pub enum Ending {
     /// There was no place.
     Full,
+    /// The server did not let the player in.
+    Refused,
     /// Nobody answered.
     Unreachable,
     /// The server fell silent.
@@ -261,16 +265,24 @@ pub enum Ending {
     Left,
     /// The server removed the player, or ended.
     Removed,
+    /// What the server sent cannot be understood, or cannot be played.
+    Broken,
 }
 
 impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Full => "the server is full: try again later",
+            Self::Refused => {
+                "the server did not let you in: it is full, or speaks another version of the protocol"
+            }
             Self::Unreachable => "no server answered: check the address, and that it runs",
             Self::TimedOut => "the server fell silent: it may have crashed, or the network is down",
             Self::Left => "you left",
             Self::Removed => "the server removed you, or was stopped",
+            Self::Broken => {
+                "the server sent what makes no sense: it may speak another version of the protocol"
+            }
         })
     }
 }

@@ -137,6 +137,12 @@ struct Seat {
 }
 
 impl Seat {
+    /// Why it is over, in the most telling words.
+    fn over(&self, ending: Ending, gateway: &dyn ClientGateway) -> anyhow::Error {
+        let words = gateway.last_words().unwrap_or_else(|| ending.to_string());
+        anyhow::anyhow!("{}: {words}", self.server)
+    }
+
     /// Leaves in the protocol's own way.
     fn leave(&mut self, gateway: &mut dyn ClientGateway) -> anyhow::Result<()> {
         gateway.disconnect(self.driver.now());
@@ -165,7 +171,7 @@ fn fly(seat: &mut Seat, gateway: Box<dyn ArenaClient>) -> anyhow::Result<ExitCod
             println!("{}", game.summary());
             Ok(ExitCode::SUCCESS)
         }
-        Some(ending) => anyhow::bail!("{}: {ending}", seat.server),
+        Some(ending) => Err(seat.over(ending, &*game.gateway)),
     }
 }
 

@@ -13,9 +13,9 @@ use std::time::Duration;
 use anyhow::Context;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
+use tickwire_demo::STEP;
 use tickwire_demo::gateway::{Ending, Status, TileClient};
 use tickwire_demo::tiles::{Block, Cell, Direction, Look, Sublayer, Tile};
-use tickwire_demo::{STEP, printable};
 use tickwire_session::Instant;
 
 use super::editor::{Edited, Editor};
@@ -129,17 +129,13 @@ pub(super) fn walk(seat: &mut Seat, gateway: Box<dyn TileClient>) -> anyhow::Res
     let closed = screen.close();
     let ending = played?;
     closed?;
-    match (ending, game.gateway.last_words()) {
-        (None | Some(Ending::Left), _) => {
+    match ending {
+        None | Some(Ending::Left) => {
             seat.leave(&mut *game.gateway)?;
             println!("{}", game.summary());
             Ok(ExitCode::SUCCESS)
         }
-        (Some(_), Some(words)) => {
-            let words = printable(words);
-            anyhow::bail!("{}: the server sent you away: {words}", seat.server)
-        }
-        (Some(ending), None) => anyhow::bail!("{}: {ending}", seat.server),
+        Some(ending) => Err(seat.over(ending, &*game.gateway)),
     }
 }
 

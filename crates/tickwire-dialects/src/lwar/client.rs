@@ -382,9 +382,10 @@ impl Client {
 
     fn write_packet(&mut self, now: Instant, is_due: bool, out: &mut Vec<u8>) {
         let before = out.len();
-        // A packet that leaves ahead of its time counts as of that time.
-        let counts_as = if is_due {
-            now.max(self.next_packet)
+        // A packet that leaves a little before or after its time counts as of that time: otherwise one
+        // that is less late than the last would come too early to repeat anything.
+        let counts_as = if is_due && now < self.next_packet + self.period() {
+            self.next_packet
         } else {
             now
         };
@@ -395,7 +396,7 @@ impl Client {
             timestamp,
         }
         .begin(out);
-        if counts_as >= self.next_repeat {
+        if counts_as.max(now) >= self.next_repeat {
             self.next_repeat = counts_as + self.period().max(SEND_PERIOD);
             let written = self.outbox.write(now, &mut w);
             self.resent += written.repeated;

@@ -30,6 +30,7 @@ pub(crate) struct Outbox {
 struct Waiting {
     length: usize,
     first_sent: Option<Instant>,
+    repeated: bool,
 }
 
 /// What a packet got.
@@ -45,10 +46,18 @@ pub(crate) struct Written {
 pub(crate) enum Acked {
     /// Nothing: known already.
     Nothing,
-    /// Messages arrived; the newest of them had first been sent at this moment.
-    Progress { first_sent: Instant },
+    /// Messages arrived.
+    Progress(Sent),
     /// It names a message that was never sent.
     NeverSent,
+}
+
+/// How the newest message that arrived had been sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Sent {
+    pub(crate) first: Instant,
+    /// Whether it was sent again later, so that nobody knows which sending arrived.
+    pub(crate) repeated: bool,
 }
 
 impl Outbox {
@@ -92,6 +101,7 @@ impl Outbox {
         self.waiting.push_back(Waiting {
             length: self.scratch.len(),
             first_sent: None,
+            repeated: false,
         });
         seq
     }
@@ -129,7 +139,10 @@ impl Outbox {
             fitted += 1;
             match waiting.first_sent {
                 None => waiting.first_sent = Some(now),
-                Some(_) => repeated += 1,
+                Some(_) => {
+                    waiting.repeated = true;
+                    repeated += 1;
+                }
             }
         }
         self.sent = self.sent.max(fitted);
@@ -161,7 +174,10 @@ impl Outbox {
         self.oldest = ack.next();
         self.sent -= newly;
         match newest.first_sent {
-            Some(first_sent) => Acked::Progress { first_sent },
+            Some(first) => Acked::Progress(Sent {
+                first,
+                repeated: newest.repeated,
+            }),
             None => Acked::NeverSent,
         }
     }
@@ -267,10 +283,17 @@ mod tests {
             outbox.write(NOW, &mut Writer::new(&mut out, 512)).repeated
         };
         assert_eq!((write(&mut outbox), write(&mut outbox)), (0, 2));
-        assert_eq!(outbox.acknowledge(1), Acked::Progress { first_sent: NOW });
+        let (first, repeated) = (NOW, true);
+        assert_eq!(
+            outbox.acknowledge(1),
+            Acked::Progress(Sent { first, repeated })
+        );
         assert_eq!(write(&mut outbox), 1);
         assert_eq!(outbox.acknowledge(1), Acked::Nothing);
-        assert_eq!(outbox.acknowledge(2), Acked::Progress { first_sent: NOW });
+        assert_eq!(
+            outbox.acknowledge(2),
+            Acked::Progress(Sent { first, repeated })
+        );
         assert!(outbox.is_empty());
         assert_eq!(outbox.next(), 3);
     }

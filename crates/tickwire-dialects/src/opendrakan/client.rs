@@ -434,7 +434,7 @@ impl Session for Client {
             Phase::Loading => "Loading",
             Phase::Waiting => "Waiting",
             Phase::Playing => "Playing",
-            Phase::Ended(_) => return,
+            Phase::Ended(_) => "Ended",
         };
         let mut stats = PeerStats::new("", self.server, state);
         stats.round_trip = self.round_trip.mean();

@@ -471,7 +471,7 @@ impl Session for Client {
             Phase::Ready => "Ready",
             Phase::Playing => "Playing",
             Phase::Reconnecting => "Reconnecting",
-            Phase::Ended(_) => return,
+            Phase::Ended(_) => "Ended",
         };
         let mut stats = PeerStats::new(&self.name, self.connection.server(), state);
         stats.round_trip = self.round_trip.mean();

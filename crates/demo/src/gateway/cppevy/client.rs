@@ -6,7 +6,7 @@ use std::time::Duration;
 use tickwire_dialects::cppevy::{
     ActError, ActionId, Client, ClientConfig, ClientEvent, EndReason, EventId, Phase, SyncId,
 };
-use tickwire_session::{Addr, Events, Instant, Session};
+use tickwire_session::{Addr, Events, Failure, Instant, Reason, Session};
 
 use super::super::{ArenaClient, ClientGateway, Ending, Notice, Status};
 use super::shots::Shots;
@@ -109,9 +109,7 @@ impl Gateway {
             kind,
             position: position + velocity * age.as_secs_f64(),
             heading: Heading::from_degrees(degrees),
-            health: state(HEALTH)
-                .and_then(|value| value.first().copied())
-                .unwrap_or(100),
+            health: state(HEALTH).and_then(words::decode_health).unwrap_or(100),
             owner: (kind == Kind::Ship).then(|| owner(id)),
             own: false,
             reach: kind.usual_reach(),
@@ -185,8 +183,12 @@ impl ClientGateway for Gateway {
             Phase::Playing | Phase::Leaving => Status::Playing,
             Phase::Ended(why) => Status::Ended(match why {
                 EndReason::Unreachable => Ending::Unreachable,
-                EndReason::Refused(_) => Ending::Full,
-                EndReason::TimedOut => Ending::TimedOut,
+                EndReason::Refused(Failure::Refused(Reason::Unavailable | Reason::Busy)) => {
+                    Ending::Full
+                }
+                EndReason::Refused(Failure::Refused(_)) => Ending::Refused,
+                EndReason::Refused(_) | EndReason::TimedOut => Ending::TimedOut,
+                EndReason::Garbled => Ending::Broken,
                 EndReason::Left => Ending::Left,
                 _ => Ending::Removed,
             }),

@@ -175,6 +175,11 @@ pub(super) fn decode_number(bytes: &[u8]) -> Option<f64> {
     number.is_finite().then(|| number.into())
 }
 
+/// What is left of a ship, of a hundred.
+pub(super) fn decode_health(bytes: &[u8]) -> Option<u8> {
+    read(bytes, |r| r.u8("health")).map(|health| health.min(100))
+}
+
 /// No less than most of what is written.
 const LENGTH: usize = 32;
 
@@ -245,6 +250,9 @@ mod tests {
     #[test]
     fn numbers_that_are_none_are_refused() {
         assert_eq!(decode_number(&f32::NAN.to_le_bytes()), None);
+        assert_eq!(decode_health(&[46]), Some(46));
+        assert_eq!(decode_health(&[255]), Some(100));
+        assert_eq!(decode_health(&[46, 46]), None);
         let mut aim = encode_intent(&Intent::default());
         aim[2..6].copy_from_slice(&f32::INFINITY.to_le_bytes());
         assert_eq!(decode_intent(&aim), None);

@@ -16,6 +16,7 @@ use super::{
     AIM, BUTTONS, CLASS, DATABASES, ENTER, GONE, HEALTH, KILLED, OWNER, SCORE, YOU, choice_codes,
     kind_of, narrow, registry,
 };
+use crate::limits::{NAME_BYTES, PILOTS};
 use crate::{Heading, Intent, Loadout, OwnerId, Score, Seen, SeenId, Vec2, View};
 
 /// Presses and releases at once, and how soon one more. With the aim this stays below the 200 a second
@@ -31,6 +32,8 @@ pub(super) struct Gateway {
     loadout: Loadout,
     /// Whether the server said what to load: one that has no place does not.
     was_let_in: bool,
+    /// Why the server's level cannot be played.
+    misfit: Option<String>,
     own: Option<PilotNumber>,
     scores: BTreeMap<PilotNumber, ScoreLine>,
     wanted: Intent,
@@ -46,6 +49,7 @@ impl Gateway {
             client: Client::new(now, ClientConfig::new(server, registry())),
             loadout,
             was_let_in: false,
+            misfit: None,
             own: None,
             scores: BTreeMap::new(),
             wanted: Intent::default(),
@@ -56,7 +60,7 @@ impl Gateway {
     }
 
     /// The arena is loaded as soon as it is asked for: it is all in this program.
-    fn load(&mut self, notices: &mut Vec<Notice>) {
+    fn load(&mut self) {
         self.was_let_in = true;
         let numbers = (0..).map(opendrakan::DatabaseId);
         let level = LoadedLevel {
@@ -64,9 +68,7 @@ impl Gateway {
             classes: Classes::Uniform(CLASS),
         };
         if let Err(why) = self.client.loaded(level) {
-            notices.push(Notice::Answered {
-                text: format!("this is not the arena: {why}"),
-            });
+            self.misfit = Some(format!("this is not the arena: {why}"));
             self.client.disconnect();
         }
     }
@@ -88,7 +90,11 @@ impl Gateway {
         match channel {
             YOU => self.own = PilotNumber::decode(body).or(self.own),
             SCORE => {
-                if let Some(line) = ScoreLine::decode(body) {
+                let line = ScoreLine::decode(body);
+                // An arena has no more pilots, and no longer names.
+                if let Some(line) = line.filter(|line| line.name.len() <= NAME_BYTES)
+                    && (self.scores.len() < PILOTS.into() || self.scores.contains_key(&line.pilot))
+                {
                     self.scores.insert(line.pilot, line);
                 }
             }
@@ -167,7 +173,7 @@ impl ClientGateway for Gateway {
     fn collect(&mut self, now: Instant, notices: &mut Vec<Notice>) {
         while let Some(event) = self.client.poll_event() {
             match event {
-                ClientEvent::Load { .. } => self.load(notices),
+                ClientEvent::Load { .. } => self.load(),
                 ClientEvent::Started => self.enter(now),
                 ClientEvent::GlobalMessage { channel, body, .. } => {
                     self.hear(channel, &body, notices);
@@ -187,11 +193,17 @@ impl ClientGateway for Gateway {
             Phase::Ended(why) => Status::Ended(match why {
                 EndReason::Unreachable => Ending::Unreachable,
                 EndReason::TimedOut => Ending::TimedOut,
+                EndReason::Disconnected if self.misfit.is_some() => Ending::Broken,
                 EndReason::Disconnected => Ending::Left,
-                EndReason::ServerClosed if !self.was_let_in => Ending::Full,
+                EndReason::ServerClosed if !self.was_let_in => Ending::Refused,
+                EndReason::Undecodable => Ending::Broken,
                 _ => Ending::Removed,
             }),
         }
+    }
+
+    fn last_words(&self) -> Option<String> {
+        self.misfit.clone()
     }
 
     fn update_age(&self, now: Instant) -> Option<Duration> {

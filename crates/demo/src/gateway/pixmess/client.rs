@@ -188,12 +188,23 @@ impl ClientGateway for Gateway {
             Phase::Playing | Phase::Leaving => Status::Playing,
             Phase::Ended(why) => Status::Ended(match why {
                 EndReason::Unreachable => Ending::Unreachable,
-                // Whatever the reason, there was no place for this one.
-                EndReason::Kicked(_) if !self.was_in => Ending::Full,
+                // The reason is among the last words.
+                EndReason::Kicked(_) if !self.was_in => Ending::Refused,
                 EndReason::TimedOut => Ending::TimedOut,
+                EndReason::Broken => Ending::Broken,
                 EndReason::Quit => Ending::Left,
                 _ => Ending::Removed,
             }),
+        }
+    }
+
+    fn last_words(&self) -> Option<String> {
+        match self.client.phase() {
+            Phase::Ended(EndReason::Kicked(why)) => Some(format!(
+                "the server sent you away: {}",
+                crate::printable(why)
+            )),
+            _ => None,
         }
     }
 
@@ -253,12 +264,5 @@ impl TileClient for Gateway {
         self.client
             .edit(block_id_to_wire(at), block_to_wire(block))
             .map_err(|error| error.to_string())
-    }
-
-    fn last_words(&self) -> Option<&str> {
-        match self.client.phase() {
-            Phase::Ended(EndReason::Kicked(why)) => Some(why),
-            _ => None,
-        }
     }
 }

@@ -38,6 +38,8 @@ pub(super) struct Gateway {
     has_played: bool,
     /// Whether the connection was lost, and there is none again.
     is_lost: bool,
+    /// What the server last refused, and why.
+    refusal: Option<String>,
     /// Whether it has no ship because every one was taken.
     looks_on: bool,
 }
@@ -61,6 +63,7 @@ impl Gateway {
             scoreboard: Scoreboard::new(now),
             has_played: false,
             is_lost: false,
+            refusal: None,
             looks_on: false,
         }
     }
@@ -109,8 +112,13 @@ impl Gateway {
                 by: (flags != 0).then(|| self.name_of(ObjectId(flags))),
             }),
             ClientEvent::CallEnded { id, outcome } => self.hear_answer(id, outcome.ok(), notices),
-            ClientEvent::Refused { reason, text } if !text.is_empty() => {
-                notices.push(say(format!("{}: {text}", reason.name())));
+            ClientEvent::Refused { reason, text } => {
+                let refusal = match crate::printable(&text).as_str() {
+                    "" => reason.name().to_owned(),
+                    text => format!("{}: {text}", reason.name()),
+                };
+                notices.push(say(refusal.clone()));
+                self.refusal = Some(format!("the server refused: {refusal}"));
             }
             ClientEvent::Welcomed { .. } => self.is_lost = false,
             // Every attempt that fails says so.
@@ -287,6 +295,8 @@ impl ClientGateway for Gateway {
             Phase::Ended(why) => Status::Ended(match why {
                 EndReason::Unreachable => Ending::Unreachable,
                 EndReason::Refused(Refusal::FULL) => Ending::Full,
+                EndReason::Refused(_) if !self.has_played => Ending::Refused,
+                EndReason::Undecodable => Ending::Broken,
                 EndReason::TimedOut => Ending::TimedOut,
                 EndReason::Disconnected => Ending::Left,
                 _ => Ending::Removed,
@@ -303,6 +313,13 @@ impl ClientGateway for Gateway {
             Some(_) => format!("{mode} ±{:.1}", self.pilot.error()),
             None => format!("{mode}, looking on"),
         })
+    }
+
+    fn last_words(&self) -> Option<String> {
+        match self.client.phase() {
+            Phase::Ended(EndReason::Refused(_)) => self.refusal.clone(),
+            _ => None,
+        }
     }
 
     fn update_age(&self, now: Instant) -> Option<Duration> {

@@ -44,12 +44,13 @@ impl Client {
         match self.outbox.acknowledge(ack) {
             Acked::Nothing => {}
             Acked::NeverSent => self.counters.ack_never_sent += 1,
-            // A Connect is answered at once; whatever is said later waits for the server's next
-            // sending, and the scores tell the round trip better.
-            Acked::Progress { first_sent } if self.phase == Phase::Connecting => {
-                self.round_trip.add_sample(now.since(first_sent));
+            // A Connect is answered at once, but one that was repeated may have waited for a server
+            // that was not there. Whatever is said later waits for the server's next sending; the
+            // scores tell the round trip better.
+            Acked::Progress(sent) if self.phase == Phase::Connecting && !sent.repeated => {
+                self.round_trip.add_sample(now.since(sent.first));
             }
-            Acked::Progress { .. } => {}
+            Acked::Progress(_) => {}
         }
     }
 
@@ -159,6 +160,9 @@ impl Client {
                     self.events.push_back(ClientEvent::Left(player, gone.name));
                 }
             }
+            // Nothing was said.
+            Reliable::Chat { text: "", .. } => {}
+            Reliable::Name { name: "", .. } => self.counters.violations += 1,
             Reliable::Chat { player, text } => {
                 // Whoever said it may have left.
                 if !self.world.players.contains_key(&player) {

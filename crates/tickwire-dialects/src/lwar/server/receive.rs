@@ -186,8 +186,10 @@ impl Server {
                 self.counters.ack_never_sent += 1;
                 peer.refused += 1;
             }
-            Acked::Progress { first_sent } => {
-                peer.round_trip.add_sample(now.since(first_sent));
+            // Most messages are repeated before any acknowledgement can be here: the first sending
+            // counts, and a loss makes the round trip look longer.
+            Acked::Progress(sent) => {
+                peer.round_trip.add_sample(now.since(sent.first));
                 peer.last_progress = now;
                 if !peer.is_established() {
                     self.establish(now, peer);

@@ -35,6 +35,35 @@ fn connect_is_repeated_five_times_a_second() {
 }
 
 #[test]
+fn connect_is_in_every_packet_however_late_the_client_is_woken() {
+    let config = ClientConfig {
+        server: SERVER,
+        name: "ann".into(),
+    };
+    let mut client = Client::new(Instant::ZERO, config);
+    for (retry, late) in (0..).zip([0, 9, 2, 7, 0, 30, 1]) {
+        let mut out = Vec::new();
+        let now = Instant::from_millis(retry * 200 + late);
+        client.poll_transmit(now, &mut out).unwrap();
+        assert_eq!(Packet::decode(out).reliable, [connect("ann")], "{now:?}");
+    }
+}
+
+#[test]
+fn a_connect_that_was_repeated_tells_no_round_trip() {
+    for (wait, measured) in [(ms(150), Some(ms(150))), (ms(250), None)] {
+        let mut c = ClientScript::new();
+        c.advance(wait);
+        c.ack = 1;
+        c.tell(&[join(player(1), "ann")]);
+        let mut round_trip = None;
+        c.client
+            .visit_peers(&mut |peer| round_trip = peer.round_trip);
+        assert_eq!(round_trip, measured);
+    }
+}
+
+#[test]
 fn a_long_name_is_cut_at_a_character() {
     let config = ClientConfig {
         server: SERVER,

@@ -31,6 +31,16 @@ fn x(c: &ClientScript) -> Option<f32> {
 }
 
 #[test]
+fn nothing_said_is_not_told_and_nobody_is_nameless() {
+    let mut c = playing();
+    let bob = player(2);
+    let before = c.counters().violations;
+    c.tell(&[chat(bob, ""), rename(bob, "")]);
+    assert_eq!(c.events(), []);
+    assert_eq!(c.counters().violations, before + 1);
+}
+
+#[test]
 fn what_players_do_is_told() {
     let mut c = playing();
     let bob = player(2);
