@@ -19,6 +19,7 @@ pub(crate) struct Driven<S> {
     bounds: Bounds,
     streams: BTreeMap<StreamId, Stream>,
     accepted: u32,
+    storms: u8,
 }
 
 /// How much may come of one drain.
@@ -53,6 +54,7 @@ impl<S: Events> Driven<S> {
             bounds,
             streams: BTreeMap::new(),
             accepted: 0,
+            storms: 0,
         }
     }
 
@@ -82,6 +84,23 @@ impl<S: Events> Driven<S> {
         self.session.handle_datagram(self.now, from, bytes);
     }
 
+    /// How often a datagram comes in a storm, which nobody drains: not at all, after some storms.
+    pub(crate) const fn storm(&mut self) -> usize {
+        if self.storms == STORMS_MAX {
+            return 0;
+        }
+        self.storms += 1;
+        STORM
+    }
+
+    /// Bytes of a stream, in two pieces if they are longer than `cut`.
+    pub(crate) fn stream(&mut self, on: StreamId, bytes: &[u8], cut: usize) {
+        let (first, second) = bytes.split_at(cut.min(bytes.len()));
+        for piece in [first, second] {
+            self.session.handle_stream(self.now, on, piece);
+        }
+    }
+
     /// One more thing that a driver may say of its paths; returns it, with the bytes of a stream.
     pub(crate) fn path<'a>(&mut self, script: &mut Script<'a>) -> Option<Input<'a>> {
         let choice = script.u8();
@@ -103,6 +122,24 @@ impl<S: Events> Driven<S> {
             _ => self.build_on_stream(choice, script)?,
         };
         input.apply_to(&mut self.session, self.now);
+        Some(input)
+    }
+
+    /// One more thing of a path, to a session whose streams the script keeps in mind.
+    pub(crate) fn path_among<'a, T: Default>(
+        &mut self,
+        streams: &mut BTreeMap<StreamId, T>,
+        script: &mut Script<'a>,
+    ) -> Option<Input<'a>> {
+        let input = self.path(script)?;
+        match input {
+            Input::Opened { on, .. } => drop(streams.insert(on, T::default())),
+            Input::Closed {
+                path: Path::Stream(on),
+                ..
+            } => drop(streams.remove(&on)),
+            _ => {}
+        }
         Some(input)
     }
 
@@ -168,6 +205,22 @@ impl<S: Events> Driven<S> {
         }
         let due = self.session.poll_timeout();
         assert!(due.is_none_or(|due| due > self.now), "it would never sleep");
+    }
+
+    /// Looks at every figure, and counts the peers.
+    pub(crate) fn check_figures(&self) -> usize {
+        let mut peers = 0;
+        self.session.visit_peers(&mut |stats| {
+            peers += 1;
+            assert!(stats.loss.is_none_or(|loss| (0.0..=1.0).contains(&loss)));
+        });
+        self.session.visit_counters(&mut |_, _| ());
+        peers
+    }
+
+    /// Only a session that is over never wants to be woken.
+    pub(crate) fn check_sleep(&self, is_over: bool) {
+        assert_eq!(self.session.poll_timeout().is_none(), is_over);
     }
 
     fn poll(&mut self, see: &mut impl FnMut(Seen<'_, S::Event>)) {
@@ -249,6 +302,15 @@ pub(crate) const fn peer(choice: u8) -> Addr {
     Addr { host, port }
 }
 
+/// The number of an address.
+///
+/// # Panics
+/// If nobody has it.
+pub(crate) fn number_of(addr: Addr) -> usize {
+    let number = (0..PEERS).find(|&number| peer(number) == addr);
+    number.expect("nobody has that address").into()
+}
+
 /// How many addresses [`peer`] knows: more than lwar has places.
 pub(crate) const PEERS: u8 = 12;
 
@@ -263,6 +325,12 @@ const fn why(choice: u8) -> Ended {
 
 /// Streams that a driver lets live at a time.
 const STREAMS_MAX: usize = 16;
+
+/// How often a datagram comes in a storm, and how many storms a script may have: together enough to
+/// fill every queue of a session.
+const STORM: usize = 256;
+/// See [`STORM`].
+const STORMS_MAX: u8 = 6;
 
 /// More than a script could spell out, so that queues fill.
 static FLOOD: &[u8] = &[0x5a; 60_000];

@@ -21,6 +21,7 @@ mod pixmess;
 mod recording;
 mod reone;
 mod script;
+mod scripted;
 mod trace;
 
 pub use bit_reader::bit_reader;

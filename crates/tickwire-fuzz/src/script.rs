@@ -4,6 +4,8 @@
 //! that there is nothing left to do. A mutation of one byte changes one choice, which is what makes
 //! a fuzzer good at it.
 
+use tickwire_session::Instant;
+
 /// What is left of a script.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Script<'a> {
@@ -36,6 +38,11 @@ impl<'a> Script<'a> {
 
     pub(crate) fn u32(&mut self) -> u32 {
         u32::from(self.u16()) << 16 | u32::from(self.u16())
+    }
+
+    /// When a session begins. Seldom at zero: a clock that began long ago is the usual case.
+    pub(crate) fn start(&mut self) -> Instant {
+        Instant::from_micros(u64::from(self.u8()) << 32)
     }
 
     /// The next `length` bytes, or as many as are left.

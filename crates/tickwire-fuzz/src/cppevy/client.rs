@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use tickwire_dialects::cppevy::limits::{EVENTS_WAITING, PAYLOAD_MAX};
 use tickwire_dialects::cppevy::message::Sender;
 use tickwire_dialects::cppevy::{Client, ClientConfig, ClientEvent, Phase, StateId, SyncId};
-use tickwire_session::{ActionNumber, Addr, Instant, Session, StreamId, Token, Transmit};
+use tickwire_session::{ActionNumber, Addr, StreamId, Token, Transmit};
 
 use super::remote::{ACTIONS, hear, hear_payload, registry, say};
 use crate::driven::{Bounds, Driven, Seen, peer};
 use crate::script::Script;
+use crate::scripted::{Scripted, carry_out};
 
 /// Plays a script of a server, strangers, time and a player.
 ///
@@ -18,7 +19,7 @@ use crate::script::Script;
 /// never, or says anything after its end.
 pub fn cppevy_client_session(bytes: &[u8]) {
     let mut script = Script::new(bytes);
-    let now = Instant::from_micros(u64::from(script.u8()) << 32);
+    let now = script.start();
     let config = ClientConfig {
         server: SERVER,
         name: script.text(usize::MAX),
@@ -32,15 +33,7 @@ pub fn cppevy_client_session(bytes: &[u8]) {
         has_ended: false,
     };
     run.drain();
-    while let Some(choice) = script.choice() {
-        run.step(choice, &mut script);
-        // Drivers hand in several things before they drain, so not after every step.
-        if choice & 0x80 == 0 {
-            run.drain();
-        }
-        run.check();
-    }
-    run.drain();
+    carry_out(script, run);
 }
 
 const SERVER: Addr = peer(1);
@@ -67,7 +60,7 @@ struct Run {
     has_ended: bool,
 }
 
-impl Run {
+impl Scripted for Run {
     fn step(&mut self, choice: u8, script: &mut Script<'_>) {
         match choice & 0x7f {
             0..=31 => self.stream(script),
@@ -92,54 +85,6 @@ impl Run {
                 }
             }
             other => self.play(other, script),
-        }
-    }
-
-    /// The stream opens, or has more room.
-    fn open(&mut self) {
-        // The only stream: opened if it was dialled, otherwise given room.
-        self.driven.path(&mut Script::new(&[6, 0x40, 0x00]));
-        self.is_open = true;
-    }
-
-    /// The server says something on the stream, in one or two pieces.
-    fn stream(&mut self, script: &mut Script<'_>) {
-        let payload = say(Sender::Server, TOKEN, script);
-        let cut = usize::from(script.u8()).min(payload.len());
-        if self.is_open {
-            let now = self.driven.now();
-            for piece in [&payload[..cut], &payload[cut..]] {
-                self.driven.session.handle_stream(now, STREAM, piece);
-            }
-        }
-    }
-
-    /// The player does something. What cannot be done is not done; the reason is for people.
-    fn play(&mut self, choice: u8, script: &mut Script<'_>) {
-        let now = self.driven.now();
-        let client = &mut self.driven.session;
-        let action = ACTIONS[usize::from(choice) % ACTIONS.len()];
-        match choice {
-            93..=103 => {
-                if let Ok(number) = client.act(now, action, script.blob()) {
-                    assert!(self.asked.insert(number), "a number twice");
-                }
-            }
-            104..=111 => drop(client.input(action, script.blob())),
-            112..=114 => drop(client.fetch(now, ["index", "hull", ""][usize::from(choice) % 3])),
-            115..=119 => drop(client.request_state(StateId::from_descriptor(script.u16()))),
-            120 if script.u8() > 0xf0 => client.leave(now),
-            _ => {
-                let entity = SyncId::new(u16::from(script.u8() % 4)).unwrap_or_default();
-                for component in client
-                    .entity(entity)
-                    .into_iter()
-                    .flat_map(|e| e.components())
-                {
-                    assert!(client.state_age(now, entity, component).is_some());
-                }
-                assert!(client.assumed().count() <= self.asked.len());
-            }
         }
     }
 
@@ -188,14 +133,58 @@ impl Run {
         });
     }
 
-    fn check(&self) {
+    fn check(&mut self) {
         let client = &self.driven.session;
         assert!(client.entities().count() <= usize::from(SyncId::COUNT));
         let is_over = matches!(client.phase(), Phase::Ended(_));
-        assert_eq!(client.poll_timeout().is_none(), is_over);
-        let mut peers = 0;
-        client.visit_peers(&mut |_| peers += 1);
-        assert_eq!(peers, 1);
-        client.visit_counters(&mut |_, _| ());
+        self.driven.check_sleep(is_over);
+        assert_eq!(self.driven.check_figures(), 1);
+    }
+}
+
+impl Run {
+    /// The stream opens, or has more room.
+    fn open(&mut self) {
+        // The only stream: opened if it was dialled, otherwise given room.
+        self.driven.path(&mut Script::new(&[6, 0x40, 0x00]));
+        self.is_open = true;
+    }
+
+    /// The server says something on the stream, in one or two pieces.
+    fn stream(&mut self, script: &mut Script<'_>) {
+        let payload = say(Sender::Server, TOKEN, script);
+        let cut = script.u8();
+        if self.is_open {
+            self.driven.stream(STREAM, &payload, cut.into());
+        }
+    }
+
+    /// The player does something. What cannot be done is not done; the reason is for people.
+    fn play(&mut self, choice: u8, script: &mut Script<'_>) {
+        let now = self.driven.now();
+        let client = &mut self.driven.session;
+        let action = ACTIONS[usize::from(choice) % ACTIONS.len()];
+        match choice {
+            93..=103 => {
+                if let Ok(number) = client.act(now, action, script.blob()) {
+                    assert!(self.asked.insert(number), "a number twice");
+                }
+            }
+            104..=111 => drop(client.input(action, script.blob())),
+            112..=114 => drop(client.fetch(now, ["index", "hull", ""][usize::from(choice) % 3])),
+            115..=119 => drop(client.request_state(StateId::from_descriptor(script.u16()))),
+            120 if script.u8() > 0xf0 => client.leave(now),
+            _ => {
+                let entity = SyncId::new(u16::from(script.u8() % 4)).unwrap_or_default();
+                for component in client
+                    .entity(entity)
+                    .into_iter()
+                    .flat_map(|e| e.components())
+                {
+                    assert!(client.state_age(now, entity, component).is_some());
+                }
+                assert!(client.assumed().count() <= self.asked.len());
+            }
+        }
     }
 }

@@ -9,11 +9,12 @@ use tickwire_dialects::cppevy::{
     ServerEvent, SyncId,
 };
 use tickwire_session::tap::Input;
-use tickwire_session::{Instant, Path, Reason, Session, StreamId, Token, Transmit};
+use tickwire_session::{Reason, StreamId, Token, Transmit};
 
 use super::remote::{EVENTS, hear, hear_payload, reason, registry, say};
-use crate::driven::{Bounds, Driven, PEERS, Seen, peer};
+use crate::driven::{Bounds, Driven, PEERS, Seen, number_of, peer};
 use crate::script::Script;
+use crate::scripted::{Scripted, carry_out};
 
 /// Plays a script of clients, strangers, time and a game.
 ///
@@ -27,26 +28,16 @@ pub fn cppevy_server_session(bytes: &[u8]) {
         actor: Archetype(1),
         clients: Some(script.u8().into()),
     };
-    // Not at zero: a clock that began long ago is the usual case.
-    let now = Instant::from_micros(u64::from(script.u8()) << 32);
+    let now = script.start();
     let mut server = Server::new(now, [7; 32], config);
     server.add_asset("hull", &[9; 1_000]).expect("a good asset");
-    let mut run = Run {
+    let run = Run {
         driven: Driven::new(server, now, BOUNDS),
         streams: BTreeMap::new(),
         addrs: vec![Address::default(); PEERS.into()],
         actions: Vec::new(),
-        storms: 0,
     };
-    while let Some(choice) = script.choice() {
-        run.step(choice, &mut script);
-        // Drivers hand in several things before they drain, so not after every step.
-        if choice & 0x80 == 0 {
-            run.drain();
-        }
-        run.check();
-    }
-    run.drain();
+    carry_out(script, run);
 }
 
 const BOUNDS: Bounds = Bounds {
@@ -57,10 +48,6 @@ const BOUNDS: Bounds = Bounds {
     datagram: PAYLOAD_MAX,
 };
 
-/// How often a datagram comes in a storm, and how many storms a script may have.
-const STORM: usize = 256;
-const STORMS_MAX: u8 = 8;
-
 struct Run {
     driven: Driven<Server>,
     streams: BTreeMap<StreamId, Stream>,
@@ -68,17 +55,16 @@ struct Run {
     addrs: Vec<Address>,
     /// What the game was asked.
     actions: Vec<ActionToken>,
-    storms: u8,
 }
 
 /// A client's side of a stream.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Stream {
     /// What was heard of the next payload.
     held: Vec<u8>,
     bytes_in: usize,
     answers: usize,
-    token: Token,
+    token: Option<Token>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -88,7 +74,7 @@ struct Address {
     bytes_out: usize,
 }
 
-impl Run {
+impl Scripted for Run {
     fn step(&mut self, choice: u8, script: &mut Script<'_>) {
         match choice & 0x7f {
             0..=31 => self.stream(choice, script),
@@ -101,19 +87,62 @@ impl Run {
             52..=55 => self.open(script.u8()),
             56..=75 => self.driven.wait(script),
             76..=83 => {
-                if let Some(input) = self.driven.path(script) {
-                    self.apply(&input);
-                }
+                self.path(script);
             }
             84 => self.storm(script),
             other => self.play(other, script),
         }
     }
 
+    fn drain(&mut self) {
+        let Self {
+            driven,
+            streams,
+            addrs,
+            actions,
+            ..
+        } = self;
+        driven.drain(|seen| match seen {
+            Seen::Transmit(Transmit::Datagram { to }, bytes) => {
+                let addr = &mut addrs[number_of(to)];
+                hear_payload(bytes, Sender::Server, |payload| {
+                    addr.is_proved |= payload.objects().any(|object| {
+                        matches!(object, Object::Success { action, .. } if action == ActionId::ATTACH)
+                    });
+                });
+                addr.bytes_out += bytes.len();
+            }
+            Seen::Transmit(Transmit::Stream { on }, bytes) => {
+                let stream = streams.get_mut(&on).expect("it has ended");
+                stream.hear(bytes);
+            }
+            Seen::Transmit(Transmit::Finish { on } | Transmit::Abort { on }, _) => {
+                streams.remove(&on);
+            }
+            Seen::Transmit(other, _) => panic!("{other:?}"),
+            Seen::Event(ServerEvent::Action { token, .. }) => actions.push(token),
+            Seen::Event(_) => {}
+        });
+    }
+
+    fn check(&mut self) {
+        let server = &self.driven.session;
+        let peers = self.driven.check_figures();
+        assert!(server.actors().count() <= peers);
+        assert!(!server.is_finished() || peers == 0);
+        for addr in &self.addrs {
+            assert!(
+                addr.is_proved || addr.bytes_out <= addr.bytes_in,
+                "{addr:?}"
+            );
+        }
+    }
+}
+
+impl Run {
     /// One more connection, with room.
     fn open(&mut self, from: u8) {
-        if let Some(input) = self.driven.path(&mut Script::new(&[0, from])) {
-            self.apply(&input);
+        if self.path(&mut Script::new(&[0, from])).is_some() {
             // It is the newest, so it has the highest number.
             let nth = u8::try_from(self.streams.len() - 1).unwrap_or_default();
             self.driven
@@ -129,12 +158,8 @@ impl Run {
         };
         let token = self.token(script.u8());
         let payload = say(Sender::Client, token, script);
-        let cut = usize::from(script.u8()).min(payload.len());
-        for piece in [&payload[..cut], &payload[cut..]] {
-            self.count(on, piece);
-            let now = self.driven.now();
-            self.driven.session.handle_stream(now, on, piece);
-        }
+        self.count(on, &payload);
+        self.driven.stream(on, &payload, script.u8().into());
     }
 
     fn count(&mut self, on: StreamId, bytes: &[u8]) {
@@ -147,21 +172,17 @@ impl Run {
     fn token(&self, choice: u8) -> Token {
         let nth = usize::from(choice & 15) % self.streams.len().max(1);
         match self.streams.values().nth(nth) {
-            Some(stream) if choice < 0xf0 => stream.token,
+            Some(stream) if choice < 0xf0 => stream.token.unwrap_or(Token(0)),
             _ => Token(choice.into()),
         }
     }
 
-    fn apply(&mut self, input: &Input<'_>) {
-        match *input {
-            Input::Opened { on, .. } => drop(self.streams.insert(on, Stream::new())),
-            Input::Stream { on, bytes } => self.count(on, bytes),
-            Input::Closed {
-                path: Path::Stream(on),
-                ..
-            } => drop(self.streams.remove(&on)),
-            _ => {}
+    fn path(&mut self, script: &mut Script<'_>) -> Option<()> {
+        let input = self.driven.path_among(&mut self.streams, script)?;
+        if let Input::Stream { on, bytes } = input {
+            self.count(on, bytes);
         }
+        Some(())
     }
 
     fn datagram(&mut self, number: u8, bytes: &[u8]) {
@@ -174,9 +195,8 @@ impl Run {
         let number = script.u8() % PEERS;
         let token = self.token(script.u8());
         let payload = say(Sender::Client, token, script);
-        if self.storms < STORMS_MAX {
-            self.storms += 1;
-            (0..STORM).for_each(|_| self.datagram(number, &payload));
+        for _ in 0..self.driven.storm() {
+            self.datagram(number, &payload);
         }
     }
 
@@ -223,66 +243,9 @@ impl Run {
             _ => {}
         }
     }
-
-    fn drain(&mut self) {
-        let Self {
-            driven,
-            streams,
-            addrs,
-            actions,
-            ..
-        } = self;
-        driven.drain(|seen| match seen {
-            Seen::Transmit(Transmit::Datagram { to }, bytes) => {
-                let number = (0..PEERS).find(|&number| peer(number) == to);
-                let number = number.expect("nobody has that address");
-                let addr = &mut addrs[usize::from(number)];
-                hear_payload(bytes, Sender::Server, |payload| {
-                    addr.is_proved |= payload.objects().any(|object| {
-                        matches!(object, Object::Success { action, .. } if action == ActionId::ATTACH)
-                    });
-                });
-                addr.bytes_out += bytes.len();
-            }
-            Seen::Transmit(Transmit::Stream { on }, bytes) => {
-                let stream = streams.get_mut(&on).expect("it has ended");
-                stream.hear(bytes);
-            }
-            Seen::Transmit(Transmit::Finish { on } | Transmit::Abort { on }, _) => {
-                streams.remove(&on);
-            }
-            Seen::Transmit(other, _) => panic!("{other:?}"),
-            Seen::Event(ServerEvent::Action { token, .. }) => actions.push(token),
-            Seen::Event(_) => {}
-        });
-    }
-
-    fn check(&self) {
-        let server = &self.driven.session;
-        let mut peers = 0;
-        server.visit_peers(&mut |_| peers += 1);
-        assert!(server.actors().count() <= peers);
-        assert!(!server.is_finished() || peers == 0);
-        for addr in &self.addrs {
-            assert!(
-                addr.is_proved || addr.bytes_out <= addr.bytes_in,
-                "{addr:?}"
-            );
-        }
-        server.visit_counters(&mut |_, _| ());
-    }
 }
 
 impl Stream {
-    const fn new() -> Self {
-        Self {
-            held: Vec::new(),
-            bytes_in: 0,
-            answers: 0,
-            token: Token(0),
-        }
-    }
-
     /// Everything that the server says is a payload, and it answers no more than it was asked.
     fn hear(&mut self, bytes: &[u8]) {
         self.held.extend_from_slice(bytes);
@@ -299,7 +262,7 @@ impl Stream {
                         *answers += 1;
                         if action == ActionId::JOIN {
                             let joined = Joined::decode(message.bytes());
-                            *token = joined.expect("actor and token").token;
+                            *token = Some(joined.expect("actor and token").token);
                         }
                     }
                     // It may be followed by one success.

@@ -4,11 +4,12 @@ use tickwire_dialects::lwar::limits::{ENTITIES_MAX, EVENTS_WAITING, PACKET_MAX, 
 use tickwire_dialects::lwar::{
     Button, Buttons, Client, ClientConfig, ClientEvent, Controls, Phase, Point,
 };
-use tickwire_session::{Instant, Session, Transmit};
+use tickwire_session::Transmit;
 
-use super::remote::{Remote, STORM, STORMS_MAX, selection};
+use super::remote::{Remote, selection};
 use crate::driven::{Bounds, Driven, Seen, peer};
 use crate::script::Script;
+use crate::scripted::{Scripted, carry_out};
 
 /// Plays a script of a server, strangers, time and a player.
 ///
@@ -17,25 +18,16 @@ use crate::script::Script;
 /// may, shows an entity nowhere, or says anything after its end.
 pub fn lwar_client_session(bytes: &[u8]) {
     let mut script = Script::new(bytes);
-    let now = Instant::from_micros(u64::from(script.u8()) << 32);
+    let now = script.start();
     let config = ClientConfig {
         server: SERVER,
         name: script.text(usize::MAX),
     };
-    let mut run = Run {
+    let run = Run {
         driven: Driven::new(Client::new(now, config), now, BOUNDS),
         remote: Remote::default(),
-        storms: 0,
     };
-    while let Some(choice) = script.choice() {
-        run.step(choice, &mut script);
-        // Drivers hand in several things before they drain, so not after every step.
-        if choice & 0x80 == 0 {
-            run.drain();
-        }
-        check(&run.driven.session, run.driven.now());
-    }
-    run.drain();
+    carry_out(script, run);
 }
 
 const SERVER: tickwire_session::Addr = peer(1);
@@ -50,10 +42,9 @@ const BOUNDS: Bounds = Bounds {
 struct Run {
     driven: Driven<Client>,
     remote: Remote,
-    storms: u8,
 }
 
-impl Run {
+impl Scripted for Run {
     fn step(&mut self, choice: u8, script: &mut Script<'_>) {
         let Self { driven, remote, .. } = self;
         match choice & 0x7f {
@@ -65,15 +56,6 @@ impl Run {
             76..=91 => driven.wait(script),
             92..=95 => drop(driven.path(script)),
             other => play(driven, other, script),
-        }
-    }
-
-    /// One packet comes again and again, and nobody drains.
-    fn storm(&mut self, script: &mut Script<'_>) {
-        let packet = self.remote.say(script);
-        if self.storms < STORMS_MAX {
-            self.storms += 1;
-            (0..STORM).for_each(|_| self.driven.datagram(SERVER, &packet));
         }
     }
 
@@ -90,6 +72,28 @@ impl Run {
             Seen::Event(ClientEvent::Connected { player }) => remote.player = player,
             Seen::Event(_) => {}
         });
+    }
+
+    fn check(&mut self) {
+        let client = &self.driven.session;
+        assert!(client.players().count() <= usize::from(PLAYERS_MAX) + 1);
+        assert!(client.entities().count() <= usize::from(ENTITIES_MAX));
+        for (_, player) in client.players() {
+            assert!(player.name.len() <= 32);
+        }
+        client.update_age(self.driven.now());
+        self.driven.check_sleep(is_over(client));
+        assert_eq!(self.driven.check_figures(), 1);
+    }
+}
+
+impl Run {
+    /// One packet comes again and again, and nobody drains.
+    fn storm(&mut self, script: &mut Script<'_>) {
+        let packet = self.remote.say(script);
+        for _ in 0..self.driven.storm() {
+            self.driven.datagram(SERVER, &packet);
+        }
     }
 }
 
@@ -133,23 +137,6 @@ fn play(driven: &mut Driven<Client>, choice: u8, script: &mut Script<'_>) {
 
 /// A coordinate on the wire is 16 bits wide; nothing is moved on by more than a jump.
 const FARTHEST: f32 = 40_000.0;
-
-fn check(client: &Client, now: Instant) {
-    assert!(client.players().count() <= usize::from(PLAYERS_MAX) + 1);
-    assert!(client.entities().count() <= usize::from(ENTITIES_MAX));
-    for (_, player) in client.players() {
-        assert!(player.name.len() <= 32);
-    }
-    assert_eq!(client.poll_timeout().is_none(), is_over(client));
-    client.update_age(now);
-    let mut peers = 0;
-    client.visit_peers(&mut |stats| {
-        peers += 1;
-        assert!(stats.loss.is_none_or(|loss| (0.0..=1.0).contains(&loss)));
-    });
-    assert_eq!(peers, 1);
-    client.visit_counters(&mut |_, _| ());
-}
 
 const fn is_over(client: &Client) -> bool {
     matches!(client.phase(), Phase::Ended(_))

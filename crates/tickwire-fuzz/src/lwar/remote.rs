@@ -228,12 +228,6 @@ impl Remote {
     }
 }
 
-/// How often a packet comes in a storm, and how many storms a script may have: together enough to
-/// fill every queue of a session.
-pub(super) const STORM: usize = 256;
-/// See [`STORM`].
-pub(super) const STORMS_MAX: u8 = 6;
-
 pub(super) fn entity_id(script: &mut Script<'_>) -> EntityId {
     EntityId(id(script.u8()))
 }

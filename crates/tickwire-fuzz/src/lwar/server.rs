@@ -2,11 +2,12 @@
 
 use tickwire_dialects::lwar::limits::{ENTITIES_MAX, EVENTS_WAITING, PACKET_MAX, PLAYERS_MAX};
 use tickwire_dialects::lwar::{EntityId, Kind, PlayerId, Server, ServerConfig, ServerEvent, Shape};
-use tickwire_session::{Instant, Session, Transmit};
+use tickwire_session::{Session, Transmit};
 
-use super::remote::{Remote, STORM, STORMS_MAX, collision, entity_id};
-use crate::driven::{Bounds, Driven, PEERS, Seen, peer};
+use super::remote::{Remote, collision, entity_id};
+use crate::driven::{Bounds, Driven, PEERS, Seen, number_of, peer};
 use crate::script::Script;
+use crate::scripted::{Scripted, carry_out};
 
 /// Plays a script of clients, strangers, time and a game.
 ///
@@ -19,23 +20,13 @@ pub fn lwar_server_session(bytes: &[u8]) {
         players: script.u8() % 9,
         ..ServerConfig::default()
     };
-    // Not at zero: a clock that began long ago is the usual case.
-    let now = Instant::from_micros(u64::from(script.u8()) << 32);
-    let mut run = Run {
+    let now = script.start();
+    let run = Run {
         driven: Driven::new(Server::new(now, config), now, BOUNDS),
         clients: (0..PEERS).map(|_| Client::default()).collect(),
         entities: Vec::new(),
-        storms: 0,
     };
-    while let Some(choice) = script.choice() {
-        run.step(choice, &mut script);
-        // Drivers hand in several things before they drain, so not after every step.
-        if choice & 0x80 == 0 {
-            run.drain();
-        }
-        run.check();
-    }
-    run.drain();
+    carry_out(script, run);
 }
 
 /// Answers that may wait, and seven clients' packets of a full table, and farewells.
@@ -51,7 +42,6 @@ struct Run {
     /// By the number that [`peer`] takes.
     clients: Vec<Client>,
     entities: Vec<EntityId>,
-    storms: u8,
 }
 
 /// An address, and what crossed the network.
@@ -64,7 +54,7 @@ struct Client {
     bytes_out: usize,
 }
 
-impl Run {
+impl Scripted for Run {
     fn step(&mut self, choice: u8, script: &mut Script<'_>) {
         match choice & 0x7f {
             0..=47 => {
@@ -80,13 +70,50 @@ impl Run {
         }
     }
 
+    fn drain(&mut self) {
+        let Self {
+            driven, clients, ..
+        } = self;
+        driven.drain(|seen| match seen {
+            Seen::Transmit(Transmit::Datagram { to }, bytes) => {
+                let client = &mut clients[number_of(to)];
+                client.bytes_out += bytes.len();
+                client.remote.hear(bytes);
+            }
+            Seen::Transmit(other, _) => panic!("{other:?}"),
+            Seen::Event(ServerEvent::Joined { name, .. } | ServerEvent::Renamed { name, .. }) => {
+                assert!((1..=32).contains(&name.len()), "{name:?}");
+            }
+            Seen::Event(ServerEvent::Selected { selection, .. }) => {
+                assert_eq!(selection.ship, Kind::SHIP);
+            }
+            Seen::Event(_) => {}
+        });
+    }
+
+    fn check(&mut self) {
+        let server = &self.driven.session;
+        server.visit_peers(&mut |stats| {
+            self.clients[number_of(stats.addr)].is_proved |= stats.state != "Joining";
+        });
+        let peers = self.driven.check_figures();
+        assert!(peers <= usize::from(PLAYERS_MAX));
+        assert!(server.players().count() <= peers);
+        for client in &self.clients {
+            let owed = client.bytes_in * AMPLIFICATION_MAX;
+            assert!(client.is_proved || client.bytes_out <= owed, "{client:?}");
+        }
+        assert!(!server.is_finished() || server.players().count() == 0);
+    }
+}
+
+impl Run {
     /// One packet comes again and again, and nobody drains.
     fn storm(&mut self, script: &mut Script<'_>) {
         let number = script.u8() % PEERS;
         let packet = self.clients[usize::from(number)].remote.say(script);
-        if self.storms < STORMS_MAX {
-            self.storms += 1;
-            (0..STORM).for_each(|_| self.datagram(number, &packet));
+        for _ in 0..self.driven.storm() {
+            self.datagram(number, &packet);
         }
     }
 
@@ -138,49 +165,6 @@ impl Run {
                 }
             }
         }
-    }
-
-    fn drain(&mut self) {
-        let Self {
-            driven, clients, ..
-        } = self;
-        driven.drain(|seen| match seen {
-            Seen::Transmit(Transmit::Datagram { to }, bytes) => {
-                let number = (0..PEERS).find(|&number| peer(number) == to);
-                let client = number.and_then(|number| clients.get_mut(usize::from(number)));
-                let client = client.expect("nobody has that address");
-                client.bytes_out += bytes.len();
-                client.remote.hear(bytes);
-            }
-            Seen::Transmit(other, _) => panic!("{other:?}"),
-            Seen::Event(ServerEvent::Joined { name, .. } | ServerEvent::Renamed { name, .. }) => {
-                assert!((1..=32).contains(&name.len()), "{name:?}");
-            }
-            Seen::Event(ServerEvent::Selected { selection, .. }) => {
-                assert_eq!(selection.ship, Kind::SHIP);
-            }
-            Seen::Event(_) => {}
-        });
-    }
-
-    fn check(&mut self) {
-        let server = &self.driven.session;
-        let mut peers = 0;
-        server.visit_peers(&mut |stats| {
-            peers += 1;
-            assert!(stats.loss.is_none_or(|loss| (0.0..=1.0).contains(&loss)));
-            let number = (0..PEERS).find(|&number| peer(number) == stats.addr);
-            let number = usize::from(number.expect("nobody has that address"));
-            self.clients[number].is_proved |= stats.state != "Joining";
-        });
-        assert!(peers <= usize::from(PLAYERS_MAX));
-        assert!(server.players().count() <= peers);
-        for client in &self.clients {
-            let owed = client.bytes_in * AMPLIFICATION_MAX;
-            assert!(client.is_proved || client.bytes_out <= owed, "{client:?}");
-        }
-        server.visit_counters(&mut |_, _| ());
-        assert!(!server.is_finished() || self.driven.session.players().count() == 0);
     }
 }
 

@@ -8,12 +8,12 @@ use tickwire_dialects::opendrakan::{
     Animation, AssetRef, ClientId, DatabaseId, ObjectId, Reader, Server, ServerConfig, State, Tick,
     To, Value, Vec3,
 };
-use tickwire_session::tap::Input;
-use tickwire_session::{Addr, Instant, Session, StreamId, Token, Transmit};
+use tickwire_session::{Addr, StreamId, Token, Transmit};
 
 use super::remote::{bytes_of, config, harm};
 use crate::driven::{Bounds, Driven, Seen, peer};
 use crate::script::Script;
+use crate::scripted::{Scripted, carry_out};
 
 /// Plays a script of clients, strangers, time and a game.
 ///
@@ -27,24 +27,16 @@ pub fn opendrakan_server_session(bytes: &[u8]) {
         bytes_per_second: u32::from(script.u8()) << 8,
         ..config(u32::from(script.u8()) + 1)
     };
-    let now = Instant::from_micros(u64::from(script.u8()) << 32);
+    let now = script.start();
     let server = Server::new(config, [7; 32]).expect("the level is good");
-    let mut run = Run {
+    let run = Run {
         driven: Driven::new(server, now, BOUNDS),
         streams: BTreeMap::new(),
         shown: BTreeSet::new(),
         acknowledged: BTreeSet::new(),
         created: Vec::new(),
     };
-    while let Some(choice) = script.choice() {
-        run.step(choice, &mut script);
-        // Drivers hand in several things before they drain, so not after every step.
-        if choice & 0x80 == 0 {
-            run.drain();
-        }
-        run.check();
-    }
-    run.drain();
+    carry_out(script, run);
 }
 
 /// A full snapshot of the largest level here and farewells, to everybody.
@@ -72,18 +64,61 @@ struct Stream {
     unread: Vec<u8>,
 }
 
-impl Run {
+impl Scripted for Run {
     fn step(&mut self, choice: u8, script: &mut Script<'_>) {
         match choice & 0x7f {
             0..=31 => self.say(peer(choice), script),
             32..=39 => self.datagram(peer(choice), script.blob()),
             40..=55 => self.commit(script),
             56..=63 => self.driven.wait(script),
-            64..=83 => self.path(script),
+            64..=83 => drop(self.driven.path_among(&mut self.streams, script)),
             other => self.play(other, script),
         }
     }
 
+    fn drain(&mut self) {
+        let Self {
+            driven,
+            streams,
+            shown,
+            acknowledged,
+            ..
+        } = self;
+        driven.drain(|seen| match seen {
+            Seen::Transmit(Transmit::Datagram { to }, bytes) => {
+                assert!(shown.contains(&to), "{to} has proved nothing");
+                let mut r = Reader::new(bytes);
+                while !r.is_empty() {
+                    let message = Message::decode(&mut r, Way::ServerDatagram);
+                    if let Message::ConfirmSnapshot(confirm) = message.expect("it is readable") {
+                        let reference = confirm.reference;
+                        assert!(reference == Tick::NONE || acknowledged.contains(&reference));
+                        assert!(confirm.tick.0.is_multiple_of(SEND_TICKS));
+                    }
+                }
+            }
+            Seen::Transmit(Transmit::Stream { on }, bytes) => {
+                if let Some(stream) = streams.get_mut(&on) {
+                    stream.hear(bytes);
+                }
+            }
+            Seen::Transmit(Transmit::Finish { on } | Transmit::Abort { on }, _) => {
+                streams.remove(&on);
+            }
+            Seen::Transmit(other, _) => panic!("{other:?}"),
+            Seen::Event(_) => {}
+        });
+    }
+
+    fn check(&mut self) {
+        let server = &self.driven.session;
+        let peers = self.driven.check_figures();
+        assert!(peers <= 8 && server.clients().count() == peers);
+        assert!(!server.is_finished() || peers == 0);
+    }
+}
+
+impl Run {
     fn commit(&mut self, script: &mut Script<'_>) {
         for _ in 0..script.u8() % 8 {
             self.driven.session.commit(self.driven.now());
@@ -128,17 +163,6 @@ impl Run {
         self.driven.datagram(from, bytes);
     }
 
-    fn path(&mut self, script: &mut Script<'_>) {
-        match self.driven.path(script) {
-            Some(Input::Opened { on, .. }) => drop(self.streams.insert(on, Stream::default())),
-            Some(Input::Closed {
-                path: tickwire_session::Path::Stream(on),
-                ..
-            }) => drop(self.streams.remove(&on)),
-            _ => {}
-        }
-    }
-
     /// The game does something. What it may not do is refused; why is for people.
     fn play(&mut self, choice: u8, script: &mut Script<'_>) {
         let server = &mut self.driven.session;
@@ -179,49 +203,6 @@ impl Run {
             }
             _ => {}
         }
-    }
-
-    fn drain(&mut self) {
-        let Self {
-            driven,
-            streams,
-            shown,
-            acknowledged,
-            ..
-        } = self;
-        driven.drain(|seen| match seen {
-            Seen::Transmit(Transmit::Datagram { to }, bytes) => {
-                assert!(shown.contains(&to), "{to} has proved nothing");
-                let mut r = Reader::new(bytes);
-                while !r.is_empty() {
-                    let message = Message::decode(&mut r, Way::ServerDatagram);
-                    if let Message::ConfirmSnapshot(confirm) = message.expect("it is readable") {
-                        let reference = confirm.reference;
-                        assert!(reference == Tick::NONE || acknowledged.contains(&reference));
-                        assert!(confirm.tick.0.is_multiple_of(SEND_TICKS));
-                    }
-                }
-            }
-            Seen::Transmit(Transmit::Stream { on }, bytes) => {
-                if let Some(stream) = streams.get_mut(&on) {
-                    stream.hear(bytes);
-                }
-            }
-            Seen::Transmit(Transmit::Finish { on } | Transmit::Abort { on }, _) => {
-                streams.remove(&on);
-            }
-            Seen::Transmit(other, _) => panic!("{other:?}"),
-            Seen::Event(_) => {}
-        });
-    }
-
-    fn check(&self) {
-        let server = &self.driven.session;
-        let mut peers = 0;
-        server.visit_peers(&mut |_| peers += 1);
-        assert!(peers <= 8 && server.clients().count() == peers);
-        assert!(!server.is_finished() || peers == 0);
-        server.visit_counters(&mut |_, _| ());
     }
 }
 

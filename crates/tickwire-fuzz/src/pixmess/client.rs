@@ -5,11 +5,12 @@ use tickwire_dialects::pixmess::message::{FromClient, FromServer, Version};
 use tickwire_dialects::pixmess::{
     BlockId, ChunkId, Client, ClientConfig, Direction, Phase, Reader, SetId, Sublayer,
 };
-use tickwire_session::{Instant, Session, StreamId, Transmit};
+use tickwire_session::{StreamId, Transmit};
 
 use super::remote::{Remote, block, cell, chunk, entity, from_server, layer, look, set, sublayer};
 use crate::driven::{Bounds, Driven, Seen, peer};
 use crate::script::Script;
+use crate::scripted::{Scripted, carry_out};
 
 /// Plays a script of a server, time and a player.
 ///
@@ -18,7 +19,7 @@ use crate::script::Script;
 /// its end.
 pub fn pixmess_client_session(bytes: &[u8]) {
     let mut script = Script::new(bytes);
-    let now = Instant::from_micros(u64::from(script.u8()) << 32);
+    let now = script.start();
     let config = ClientConfig {
         server: peer(1),
         name: script.text(usize::MAX),
@@ -33,15 +34,7 @@ pub fn pixmess_client_session(bytes: &[u8]) {
         remote: Remote::default(),
     };
     run.drain();
-    while let Some(choice) = script.choice() {
-        run.step(choice, &mut script);
-        // Drivers hand in several things before they drain, so not after every step.
-        if choice & 0x80 == 0 {
-            run.drain();
-        }
-        check(&run.driven.session);
-    }
-    run.drain();
+    carry_out(script, run);
 }
 
 const BOUNDS: Bounds = Bounds {
@@ -58,7 +51,7 @@ struct Run {
     remote: Remote,
 }
 
-impl Run {
+impl Scripted for Run {
     fn step(&mut self, choice: u8, script: &mut Script<'_>) {
         match choice & 0x7f {
             0..=47 => {
@@ -71,34 +64,6 @@ impl Run {
             72..=87 => drop(self.driven.path(script)),
             other => play(&mut self.driven, other, script),
         }
-    }
-
-    /// Hands in bytes in two pieces, if the stream is open.
-    fn hear(&mut self, bytes: &[u8], script: &mut Script<'_>) {
-        if !matches!(
-            self.driven.session.phase(),
-            Phase::LoggingIn | Phase::Playing
-        ) {
-            return;
-        }
-        let now = self.driven.now();
-        let cut = usize::from(script.u8()) % (bytes.len() + 1);
-        for piece in [&bytes[..cut], &bytes[cut..]] {
-            self.driven.session.handle_stream(now, ON, piece);
-        }
-    }
-
-    /// A chunk that was perhaps asked for, whole and as it should be.
-    fn send_layer(&mut self, script: &mut Script<'_>) {
-        let mut messages = vec![FromServer::LayerStart(chunk(script))];
-        let pieces = layer().as_bytes().chunks(PIECE_MAX.into());
-        messages.extend(pieces.map(|data| FromServer::LayerData { data }));
-        messages.push(FromServer::LayerEnd);
-        let mut bytes = Vec::new();
-        for message in &messages {
-            bytes.extend(self.remote.encode(message, script));
-        }
-        self.hear(&bytes, script);
     }
 
     fn drain(&mut self) {
@@ -119,6 +84,38 @@ impl Run {
             Seen::Transmit(other, _) => panic!("{other:?}"),
             Seen::Event(_) => {}
         });
+    }
+
+    fn check(&mut self) {
+        self.driven.check_sleep(is_over(&self.driven.session));
+        assert_eq!(self.driven.check_figures(), 1);
+    }
+}
+
+impl Run {
+    /// Hands in bytes in two pieces, if the stream is open.
+    fn hear(&mut self, bytes: &[u8], script: &mut Script<'_>) {
+        if !matches!(
+            self.driven.session.phase(),
+            Phase::LoggingIn | Phase::Playing
+        ) {
+            return;
+        }
+        let cut = usize::from(script.u8()) % (bytes.len() + 1);
+        self.driven.stream(ON, bytes, cut);
+    }
+
+    /// A chunk that was perhaps asked for, whole and as it should be.
+    fn send_layer(&mut self, script: &mut Script<'_>) {
+        let mut messages = vec![FromServer::LayerStart(chunk(script))];
+        let pieces = layer().as_bytes().chunks(PIECE_MAX.into());
+        messages.extend(pieces.map(|data| FromServer::LayerData { data }));
+        messages.push(FromServer::LayerEnd);
+        let mut bytes = Vec::new();
+        for message in &messages {
+            bytes.extend(self.remote.encode(message, script));
+        }
+        self.hear(&bytes, script);
     }
 }
 
@@ -173,14 +170,6 @@ fn chunk_id(script: &mut Script<'_>) -> ChunkId {
         set: set(script),
         at: chunk(script),
     }
-}
-
-fn check(client: &Client) {
-    assert_eq!(client.poll_timeout().is_none(), is_over(client));
-    let mut peers = 0;
-    client.visit_peers(&mut |_| peers += 1);
-    assert_eq!(peers, 1);
-    client.visit_counters(&mut |_, _| ());
 }
 
 const fn is_over(client: &Client) -> bool {

@@ -7,12 +7,12 @@ use tickwire_dialects::pixmess::message::FromServer;
 use tickwire_dialects::pixmess::{
     BlockId, Direction, PlayerId, Reader, Server, ServerConfig, ServerEvent, SetId,
 };
-use tickwire_session::tap::Input;
-use tickwire_session::{Instant, Path, Session, StreamId, Transmit};
+use tickwire_session::{StreamId, Transmit};
 
 use super::remote::{Remote, block, cell, entity, from_client, layer, look, set, sublayer};
 use crate::driven::{Bounds, Driven, Seen};
 use crate::script::Script;
+use crate::scripted::{Scripted, carry_out};
 
 /// Plays a script of clients, time and a game.
 ///
@@ -24,22 +24,14 @@ pub fn pixmess_server_session(bytes: &[u8]) {
     let config = ServerConfig {
         players: usize::from(script.u8() % 16),
     };
-    let now = Instant::from_micros(u64::from(script.u8()) << 32);
-    let mut run = Run {
+    let now = script.start();
+    let run = Run {
         driven: Driven::new(Server::new(config), now, BOUNDS),
         clients: BTreeMap::new(),
         questions: VecDeque::new(),
         entities: 0,
     };
-    while let Some(choice) = script.choice() {
-        run.step(choice, &mut script);
-        // Drivers hand in several things before they drain, so not after every step.
-        if choice & 0x80 == 0 {
-            run.drain();
-        }
-        run.check();
-    }
-    run.drain();
+    carry_out(script, run);
 }
 
 const BOUNDS: Bounds = Bounds {
@@ -57,38 +49,67 @@ struct Run {
     entities: usize,
 }
 
-impl Run {
+impl Scripted for Run {
     fn step(&mut self, choice: u8, script: &mut Script<'_>) {
         match choice & 0x7f {
             0..=47 => self.say(choice, script),
             48..=59 => self.driven.wait(script),
-            60..=75 => self.path(script),
+            60..=75 => drop(self.driven.path_among(&mut self.clients, script)),
             76..=103 => self.answer(choice, script),
             _ => self.play(choice & 0x7f, script),
         }
     }
 
+    fn drain(&mut self) {
+        let Self {
+            driven,
+            clients,
+            questions,
+            ..
+        } = self;
+        driven.drain(|seen| match seen {
+            Seen::Transmit(Transmit::Stream { on }, bytes) => {
+                assert!(bytes.len() <= WRITE_MAX, "{} bytes at once", bytes.len());
+                let client = clients.get_mut(&on).expect("it was opened and not ended");
+                client.hear(bytes, |bytes, masks| {
+                    let mut r = Reader::new(bytes);
+                    FromServer::decode(&mut r, masks).map(|_| r.position())
+                });
+            }
+            Seen::Transmit(Transmit::Finish { on } | Transmit::Abort { on }, _) => {
+                clients.remove(&on);
+            }
+            Seen::Transmit(other, _) => panic!("{other:?}"),
+            Seen::Event(ServerEvent::Left { player, .. }) => {
+                questions.retain(|question| asks(question) != Some(player));
+            }
+            Seen::Event(event) => {
+                if let Some(player) = asks(&event) {
+                    let twice = questions.iter().any(|other| asks(other) == Some(player));
+                    assert!(!twice, "{player:?} has two questions");
+                    questions.push_back(event);
+                }
+            }
+        });
+    }
+
+    fn check(&mut self) {
+        let server = &self.driven.session;
+        let peers = self.driven.check_figures();
+        assert!(server.players().count() <= peers);
+        assert!(self.entities <= ENTITIES_MAX);
+        assert!(!server.is_finished() || peers == 0);
+    }
+}
+
+impl Run {
     /// A client says something that makes sense.
     fn say(&mut self, choice: u8, script: &mut Script<'_>) {
         let nth = usize::from(choice) % self.clients.len().max(1);
-        let now = self.driven.now();
         if let Some((&on, remote)) = self.clients.iter_mut().nth(nth) {
             let bytes = remote.encode(&from_client(script), script);
             let cut = usize::from(script.u8()) % (bytes.len() + 1);
-            for piece in [&bytes[..cut], &bytes[cut..]] {
-                self.driven.session.handle_stream(now, on, piece);
-            }
-        }
-    }
-
-    fn path(&mut self, script: &mut Script<'_>) {
-        match self.driven.path(script) {
-            Some(Input::Opened { on, .. }) => drop(self.clients.insert(on, Remote::default())),
-            Some(Input::Closed {
-                path: Path::Stream(on),
-                ..
-            }) => drop(self.clients.remove(&on)),
-            _ => {}
+            self.driven.stream(on, &bytes, cut);
         }
     }
 
@@ -168,49 +189,6 @@ impl Run {
             let questions = &mut self.questions;
             questions.retain(|question| asks(question) != Some(player));
         }
-    }
-
-    fn drain(&mut self) {
-        let Self {
-            driven,
-            clients,
-            questions,
-            ..
-        } = self;
-        driven.drain(|seen| match seen {
-            Seen::Transmit(Transmit::Stream { on }, bytes) => {
-                assert!(bytes.len() <= WRITE_MAX, "{} bytes at once", bytes.len());
-                let client = clients.get_mut(&on).expect("it was opened and not ended");
-                client.hear(bytes, |bytes, masks| {
-                    let mut r = Reader::new(bytes);
-                    FromServer::decode(&mut r, masks).map(|_| r.position())
-                });
-            }
-            Seen::Transmit(Transmit::Finish { on } | Transmit::Abort { on }, _) => {
-                clients.remove(&on);
-            }
-            Seen::Transmit(other, _) => panic!("{other:?}"),
-            Seen::Event(ServerEvent::Left { player, .. }) => {
-                questions.retain(|question| asks(question) != Some(player));
-            }
-            Seen::Event(event) => {
-                if let Some(player) = asks(&event) {
-                    let twice = questions.iter().any(|other| asks(other) == Some(player));
-                    assert!(!twice, "{player:?} has two questions");
-                    questions.push_back(event);
-                }
-            }
-        });
-    }
-
-    fn check(&self) {
-        let server = &self.driven.session;
-        let mut peers = 0;
-        server.visit_peers(&mut |_| peers += 1);
-        assert!(server.players().count() <= peers);
-        assert!(self.entities <= ENTITIES_MAX);
-        server.visit_counters(&mut |_, _| ());
-        assert!(!server.is_finished() || peers == 0);
     }
 }
 

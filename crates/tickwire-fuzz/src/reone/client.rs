@@ -16,11 +16,12 @@ use tickwire_dialects::reone::{
 };
 use tickwire_session::bulk::ContentHash;
 use tickwire_session::tap::Input;
-use tickwire_session::{Addr, Instant, Path, Session, StreamId, Token, Transmit};
+use tickwire_session::{Addr, Path, Session, StreamId, Token, Transmit};
 
 use super::remote::{harm, hear, packet, status, text};
 use crate::driven::{Bounds, Driven, Seen, peer};
 use crate::script::Script;
+use crate::scripted::{Scripted, carry_out};
 
 /// Plays a script of a server, strangers, time and a player.
 ///
@@ -29,7 +30,7 @@ use crate::script::Script;
 /// that nobody sent, ends a call twice or never, or says anything after its end.
 pub fn reone_client_session(bytes: &[u8]) {
     let mut script = Script::new(bytes);
-    let now = Instant::from_micros(u64::from(script.u8()) << 32);
+    let now = script.start();
     let config = ClientConfig::new(SERVER, "ann").expect("a good name");
     let mut run = Run {
         driven: Driven::new(Client::new(now, config), now, BOUNDS),
@@ -41,15 +42,7 @@ pub fn reone_client_session(bytes: &[u8]) {
         has_ended: false,
     };
     run.drain();
-    while let Some(choice) = script.choice() {
-        run.step(choice, &mut script);
-        // Drivers hand in several things before they drain, so not after every step.
-        if choice & 0x80 == 0 {
-            run.drain();
-        }
-        run.check();
-    }
-    run.drain();
+    carry_out(script, run);
 }
 
 const SERVER: Addr = peer(1);
@@ -73,7 +66,7 @@ struct Run {
     has_ended: bool,
 }
 
-impl Run {
+impl Scripted for Run {
     fn step(&mut self, choice: u8, script: &mut Script<'_>) {
         match choice & 0x7f {
             0..=39 => self.say(SERVER, script),
@@ -87,6 +80,68 @@ impl Run {
         }
     }
 
+    fn drain(&mut self) {
+        let Self {
+            driven,
+            stream,
+            unread,
+            wanted,
+            sent,
+            asked,
+            has_ended,
+        } = self;
+        let was_over = *has_ended;
+        driven.drain(|seen| match seen {
+            Seen::Transmit(Transmit::Datagram { to }, bytes) => {
+                assert_eq!((to, was_over), (SERVER, false));
+                let packet = Packet::<Up>::decode(bytes).expect("it is readable");
+                let held = packet.header.acknowledged;
+                assert!(
+                    held == SnapshotSeq::NONE || sent.contains(&held),
+                    "{held} was not sent"
+                );
+            }
+            Seen::Transmit(Transmit::Stream { .. }, bytes) => {
+                unread.extend_from_slice(bytes);
+                hear::<Up>(unread, |frame| {
+                    if let UpFrame::Fetch { name, offset } = frame {
+                        wanted.push((name.as_str().to_owned(), *offset));
+                    }
+                });
+            }
+            Seen::Transmit(Transmit::Finish { on } | Transmit::Abort { on }, _) => {
+                if *stream == Some(on) {
+                    *stream = None;
+                }
+            }
+            Seen::Transmit(Transmit::Dial { to, .. }, _) => {
+                assert_eq!(to, SERVER);
+                unread.clear();
+            }
+            Seen::Event(event) => {
+                assert!(!*has_ended, "{event:?} after the end");
+                match event {
+                    ClientEvent::CallEnded { id, .. } => {
+                        assert!(asked.remove(&id), "it ended twice")
+                    }
+                    ClientEvent::Ended(_) => {
+                        assert!(asked.is_empty(), "a call never ended");
+                        *has_ended = true;
+                    }
+                    _ => {}
+                }
+            }
+        });
+    }
+
+    fn check(&mut self) {
+        let is_over = matches!(self.driven.session.phase(), Phase::Ended(_));
+        self.driven.check_sleep(is_over);
+        assert!(self.driven.check_figures() <= 1);
+    }
+}
+
+impl Run {
     /// The server says pieces of snapshots, few of them so that they meet, or something else.
     fn say(&mut self, from: Addr, script: &mut Script<'_>) {
         let mode = script.u8();
@@ -260,70 +315,6 @@ impl Run {
                 client.end_shots(|_| choice & 1 == 0);
             }
         }
-    }
-
-    fn drain(&mut self) {
-        let Self {
-            driven,
-            stream,
-            unread,
-            wanted,
-            sent,
-            asked,
-            has_ended,
-        } = self;
-        let was_over = *has_ended;
-        driven.drain(|seen| match seen {
-            Seen::Transmit(Transmit::Datagram { to }, bytes) => {
-                assert_eq!((to, was_over), (SERVER, false));
-                let packet = Packet::<Up>::decode(bytes).expect("it is readable");
-                let held = packet.header.acknowledged;
-                assert!(
-                    held == SnapshotSeq::NONE || sent.contains(&held),
-                    "{held} was not sent"
-                );
-            }
-            Seen::Transmit(Transmit::Stream { .. }, bytes) => {
-                unread.extend_from_slice(bytes);
-                hear::<Up>(unread, |frame| {
-                    if let UpFrame::Fetch { name, offset } = frame {
-                        wanted.push((name.as_str().to_owned(), *offset));
-                    }
-                });
-            }
-            Seen::Transmit(Transmit::Finish { on } | Transmit::Abort { on }, _) => {
-                if *stream == Some(on) {
-                    *stream = None;
-                }
-            }
-            Seen::Transmit(Transmit::Dial { to, .. }, _) => {
-                assert_eq!(to, SERVER);
-                unread.clear();
-            }
-            Seen::Event(event) => {
-                assert!(!*has_ended, "{event:?} after the end");
-                match event {
-                    ClientEvent::CallEnded { id, .. } => {
-                        assert!(asked.remove(&id), "it ended twice")
-                    }
-                    ClientEvent::Ended(_) => {
-                        assert!(asked.is_empty(), "a call never ended");
-                        *has_ended = true;
-                    }
-                    _ => {}
-                }
-            }
-        });
-    }
-
-    fn check(&self) {
-        let client = &self.driven.session;
-        let is_over = matches!(client.phase(), Phase::Ended(_));
-        assert_eq!(client.poll_timeout().is_none(), is_over);
-        let mut peers = 0;
-        client.visit_peers(&mut |_| peers += 1);
-        assert!(peers <= 1);
-        client.visit_counters(&mut |_, _| ());
     }
 }
 

@@ -12,12 +12,12 @@ use tickwire_dialects::reone::{
     CallId, ClientId, Command, EventId, Module, Object, ObjectId, PacketSeq, Reply, Seat, Server,
     ServerConfig, ServerEvent, SightRange, SnapshotSeq, Vec2, Vec3,
 };
-use tickwire_session::tap::Input;
-use tickwire_session::{Addr, Instant, Path, Session, StreamId, Token, Transmit};
+use tickwire_session::{Addr, StreamId, Token, Transmit};
 
 use super::remote::{harm, hear, packet, status, text};
 use crate::driven::{Bounds, Driven, Seen, peer};
 use crate::script::Script;
+use crate::scripted::{Scripted, carry_out};
 
 /// Plays a script of clients, strangers, time and a game.
 ///
@@ -43,9 +43,9 @@ pub fn reone_server_session(bytes: &[u8]) {
         ..ServerConfig::default()
     };
     let compression = config.compression;
-    let now = Instant::from_micros(u64::from(script.u8()) << 32);
+    let now = script.start();
     let server = Server::new(config, [7; 32]).expect("the module is good");
-    let mut run = Run {
+    let run = Run {
         driven: Driven::new(server, now, BOUNDS),
         compression,
         streams: BTreeMap::new(),
@@ -54,15 +54,7 @@ pub fn reone_server_session(bytes: &[u8]) {
         calls: Vec::new(),
         events: BTreeMap::new(),
     };
-    while let Some(choice) = script.choice() {
-        run.step(choice, &mut script);
-        // Drivers hand in several things before they drain, so not after every step.
-        if choice & 0x80 == 0 {
-            run.drain();
-        }
-        run.check();
-    }
-    run.drain();
+    carry_out(script, run);
 }
 
 const BOUNDS: Bounds = Bounds {
@@ -114,19 +106,82 @@ fn module(name: &str, choice: u8) -> Module {
     }
 }
 
-impl Run {
+impl Scripted for Run {
     fn step(&mut self, choice: u8, script: &mut Script<'_>) {
         match choice & 0x7f {
             0..=31 => self.say(peer(choice), script),
             32..=35 => self.datagram(peer(choice), script.blob()),
             36..=55 => self.write(script),
             56..=63 => self.driven.wait(script),
-            64..=75 => self.path(script),
+            64..=75 => drop(self.driven.path_among(&mut self.streams, script)),
             76..=95 => self.publish(script),
             other => self.play(other, script),
         }
     }
 
+    fn drain(&mut self) {
+        let Self {
+            driven,
+            compression,
+            streams,
+            addrs,
+            acknowledged,
+            calls,
+            events,
+        } = self;
+        driven.drain(|seen| match seen {
+            Seen::Transmit(Transmit::Datagram { to }, bytes) => {
+                let traffic = addrs.entry(to).or_default();
+                traffic.bytes_out += bytes.len();
+                let is_fair = traffic.is_known || traffic.bytes_out <= traffic.bytes_in;
+                assert!(is_fair, "{to} was sent more than it sent");
+                let mut scratch = Vec::new();
+                let packet = match compression {
+                    Compression::None => Packet::<Down>::decode(bytes),
+                    Compression::Huffman => Packet::<Down>::decode_coded(bytes, &mut scratch),
+                };
+                let baseline = packet.expect("it is readable").header.acknowledged;
+                assert!(baseline == SnapshotSeq::NONE || acknowledged.contains(&baseline));
+            }
+            Seen::Transmit(Transmit::Stream { on }, bytes) => {
+                if let Some(stream) = streams.get_mut(&on) {
+                    stream.unread.extend_from_slice(bytes);
+                    let found = &mut stream.token;
+                    hear::<Down>(&mut stream.unread, |frame| {
+                        if let DownFrame::Welcome { token, .. } = frame {
+                            *found = Some(*token);
+                        }
+                    });
+                }
+            }
+            Seen::Transmit(Transmit::Finish { on } | Transmit::Abort { on }, _) => {
+                streams.remove(&on);
+            }
+            Seen::Transmit(other, _) => panic!("{other:?}"),
+            Seen::Event(event) => match event {
+                ServerEvent::Called { client, call, .. } => calls.push((client, call)),
+                ServerEvent::Joining { client } => drop(events.remove(&client)),
+                ServerEvent::Event { client, id, .. } if id != EventId::UNACKNOWLEDGED => {
+                    let before = events.insert(client, id);
+                    assert!(
+                        before.is_none_or(|before| id == before.next()),
+                        "{id:?} after {before:?}"
+                    );
+                }
+                _ => {}
+            },
+        });
+    }
+
+    fn check(&mut self) {
+        let server = &self.driven.session;
+        let peers = self.driven.check_figures();
+        assert!(server.clients().count() <= 7 && peers >= server.clients().count());
+        assert!(!server.is_finished() || peers == 0);
+    }
+}
+
+impl Run {
     /// A client shows a token, is ready, acts or acknowledges.
     fn say(&mut self, from: Addr, script: &mut Script<'_>) {
         let mode = script.u8();
@@ -207,22 +262,7 @@ impl Run {
         let mut bytes = Vec::new();
         encode_frame::<Up>(&frame, &mut bytes).ok();
         harm(&mut bytes, script);
-        let cut = usize::from(script.u8()).min(bytes.len());
-        let now = self.driven.now();
-        for piece in [&bytes[..cut], &bytes[cut..]] {
-            self.driven.session.handle_stream(now, on, piece);
-        }
-    }
-
-    fn path(&mut self, script: &mut Script<'_>) {
-        match self.driven.path(script) {
-            Some(Input::Opened { on, .. }) => drop(self.streams.insert(on, Stream::default())),
-            Some(Input::Closed {
-                path: Path::Stream(on),
-                ..
-            }) => drop(self.streams.remove(&on)),
-            _ => {}
-        }
+        self.driven.stream(on, &bytes, script.u8().into());
     }
 
     fn publish(&mut self, script: &mut Script<'_>) {
@@ -287,68 +327,5 @@ impl Run {
             124 => drop(server.reseat(now, client, Seat::Spectator(Vec2::default()))),
             _ => {}
         }
-    }
-
-    fn drain(&mut self) {
-        let Self {
-            driven,
-            compression,
-            streams,
-            addrs,
-            acknowledged,
-            calls,
-            events,
-        } = self;
-        driven.drain(|seen| match seen {
-            Seen::Transmit(Transmit::Datagram { to }, bytes) => {
-                let traffic = addrs.entry(to).or_default();
-                traffic.bytes_out += bytes.len();
-                let is_fair = traffic.is_known || traffic.bytes_out <= traffic.bytes_in;
-                assert!(is_fair, "{to} was sent more than it sent");
-                let mut scratch = Vec::new();
-                let packet = match compression {
-                    Compression::None => Packet::<Down>::decode(bytes),
-                    Compression::Huffman => Packet::<Down>::decode_coded(bytes, &mut scratch),
-                };
-                let baseline = packet.expect("it is readable").header.acknowledged;
-                assert!(baseline == SnapshotSeq::NONE || acknowledged.contains(&baseline));
-            }
-            Seen::Transmit(Transmit::Stream { on }, bytes) => {
-                if let Some(stream) = streams.get_mut(&on) {
-                    stream.unread.extend_from_slice(bytes);
-                    let found = &mut stream.token;
-                    hear::<Down>(&mut stream.unread, |frame| {
-                        if let DownFrame::Welcome { token, .. } = frame {
-                            *found = Some(*token);
-                        }
-                    });
-                }
-            }
-            Seen::Transmit(Transmit::Finish { on } | Transmit::Abort { on }, _) => {
-                streams.remove(&on);
-            }
-            Seen::Transmit(other, _) => panic!("{other:?}"),
-            Seen::Event(event) => match event {
-                ServerEvent::Called { client, call, .. } => calls.push((client, call)),
-                ServerEvent::Joining { client } => drop(events.remove(&client)),
-                ServerEvent::Event { client, id, .. } if id != EventId::UNACKNOWLEDGED => {
-                    let before = events.insert(client, id);
-                    assert!(
-                        before.is_none_or(|before| id == before.next()),
-                        "{id:?} after {before:?}"
-                    );
-                }
-                _ => {}
-            },
-        });
-    }
-
-    fn check(&self) {
-        let server = &self.driven.session;
-        let mut peers = 0;
-        server.visit_peers(&mut |_| peers += 1);
-        assert!(server.clients().count() <= 7 && peers >= server.clients().count());
-        assert!(!server.is_finished() || peers == 0);
-        server.visit_counters(&mut |_, _| ());
     }
 }
