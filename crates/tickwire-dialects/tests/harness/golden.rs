@@ -5,14 +5,17 @@
 //! bytes in the file are the authority; the words beside them must be what the decoder says today.
 //! With `TICKWIRE_BLESS=1` the files are written instead of compared.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
 use tickwire_wire::{DecodeError, FieldLog, Trace};
 
-/// A dialect's `inspect`.
-pub(crate) type Inspect = fn(&[u8], &mut dyn Trace) -> Result<(), DecodeError>;
+/// A dialect's `inspect`, of what one side sends on one path.
+pub(crate) trait Inspect: Fn(&[u8], &mut dyn Trace) -> Result<(), DecodeError> {}
+
+impl<F: Fn(&[u8], &mut dyn Trace) -> Result<(), DecodeError>> Inspect for F {}
 
 /// One golden file.
 #[derive(Clone, Debug)]
@@ -27,8 +30,8 @@ pub(crate) struct Golden {
 }
 
 impl Golden {
-    /// Compares the file with what it should be, or writes it. Returns the bytes that the file holds.
-    pub(crate) fn check(&self, dialect: &str, inspect: Inspect) -> Vec<u8> {
+    /// Compares the file with what it should be, or writes it.
+    pub(crate) fn check(&self, dialect: &str, inspect: impl Inspect) {
         let rendered = self.render(inspect);
         let path = dir(dialect).join(self.name).with_extension("txt");
         if is_blessing() {
@@ -42,10 +45,17 @@ impl Golden {
              run with TICKWIRE_BLESS=1 and say so in the changelog",
             self.name
         );
-        parse(&text)
+        assert_eq!(hex(&parse(&text)), hex(&self.bytes), "{}", self.name);
     }
 
-    fn render(&self, inspect: Inspect) -> String {
+    /// The same for a file of what is refused.
+    pub(crate) fn check_refused(&self, dialect: &str, inspect: impl Inspect) {
+        self.check(dialect, &inspect);
+        let verdict = inspect(&self.bytes, &mut FieldLog::default());
+        assert!(verdict.is_err(), "{} is accepted", self.name);
+    }
+
+    fn render(&self, inspect: impl Inspect) -> String {
         let mut log = FieldLog::default();
         let verdict = inspect(&self.bytes, &mut log);
         let mut text = format!(
@@ -89,8 +99,29 @@ impl Golden {
     }
 }
 
+/// Compares the files of a dialect with those that its tests know.
+pub(crate) fn check_folder(dialect: &str, known: impl IntoIterator<Item = &'static str>) {
+    if is_blessing() {
+        // The files are being written at this moment.
+        return;
+    }
+    let files = fs::read_dir(dir(dialect)).expect("the vectors are there");
+    let there: BTreeSet<_> = files
+        .map(|file| file.expect("a readable folder").path())
+        .map(|path| {
+            let name = path.file_stem().expect("a file has a name");
+            name.to_string_lossy().into_owned()
+        })
+        .collect();
+    let known = known.into_iter().map(str::to_owned).collect();
+    assert_eq!(
+        there, known,
+        "left: in vectors/{dialect}; right: known to the tests"
+    );
+}
+
 /// Whether files are to be written, not compared.
-pub(crate) fn is_blessing() -> bool {
+fn is_blessing() -> bool {
     std::env::var_os("TICKWIRE_BLESS").is_some_and(|value| value == "1")
 }
 
@@ -102,7 +133,7 @@ pub(crate) fn dir(dialect: &str) -> PathBuf {
 }
 
 /// The bytes that a golden file holds: the third column of every line that has a place and a width.
-pub(crate) fn parse(text: &str) -> Vec<u8> {
+fn parse(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     for line in text.lines().skip(2) {
         let mut words = line.split_whitespace();

@@ -4,12 +4,25 @@
 //! bug would have sent them, so that no bug has to be built into the server. What the bugs are is each
 //! dialect's to say. A checker that does not notice them checks nothing.
 
+use std::fmt::Debug;
+
 use tickwire_session::{Addr, Ended, Instant, Path, PeerStats, Room, Session, StreamId, Transmit};
 
 /// A mistake that a server could make.
 pub(crate) trait Spoil {
     /// The datagram as a server with this mistake would have sent it.
     fn spoil(&mut self, to: Addr, datagram: &[u8]) -> Vec<u8>;
+}
+
+/// Fails if the simulation takes a server with this bug for a good one, whatever the seed.
+#[track_caller]
+pub(crate) fn assert_noticed<B: Copy + Debug, T>(
+    bug: B,
+    seeds: u64,
+    run: impl Fn(u64, Option<B>) -> Result<T, String>,
+) {
+    let noticed = (0..seeds).any(|seed| run(seed, Some(bug)).is_err());
+    assert!(noticed, "{seeds} seeds ran well with {bug:?}");
 }
 
 /// A server, with or without a bug.

@@ -17,7 +17,7 @@ use tickwire_dialects::lwar::{
 use tickwire_session::{Addr, Events, Session};
 use tickwire_sim::{Chance, Conditions, Network, Rng, TraceHash, addr};
 
-use crate::sabotage::Saboteur;
+use crate::sabotage::{Saboteur, assert_noticed};
 use crate::seeds::{OneIn, check};
 use sabotage::{Bug, Planted};
 
@@ -70,18 +70,12 @@ fn seven_players_and_an_eighth() {
 
 #[test]
 fn a_forgotten_resend_is_noticed() {
-    assert_noticed(Bug::ResendForgotten);
+    assert_noticed(Bug::ResendForgotten, 50, run);
 }
 
 #[test]
 fn an_ack_off_by_one_is_noticed() {
-    assert_noticed(Bug::AckOffByOne);
-}
-
-#[track_caller]
-fn assert_noticed(bug: Bug) {
-    let noticed = (0..50).find(|&seed| run(seed, Some(bug)).is_err());
-    assert!(noticed.is_some(), "50 seeds ran well with {bug:?}");
+    assert_noticed(Bug::AckOffByOne, 50, run);
 }
 
 fn run(seed: u64, bug: Option<Bug>) -> Result<TraceHash, String> {

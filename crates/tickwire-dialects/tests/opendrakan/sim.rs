@@ -14,6 +14,7 @@ use std::time::Duration;
 use tickwire_dialects::opendrakan::Phase;
 use tickwire_sim::{Chance, Conditions, TraceHash};
 
+use crate::sabotage::assert_noticed;
 use crate::seeds::{OneIn, check};
 use sabotage::Bug;
 use world::World;
@@ -44,23 +45,17 @@ fn snapshots() {
 
 #[test]
 fn a_delta_to_another_reference_is_noticed() {
-    assert_noticed(Bug::OtherReference);
+    assert_noticed(Bug::OtherReference, 50, run);
 }
 
 #[test]
 fn a_forgotten_jump_is_noticed() {
-    assert_noticed(Bug::ForgottenJump);
+    assert_noticed(Bug::ForgottenJump, 50, run);
 }
 
 #[test]
 fn an_object_that_is_not_destroyed_is_noticed() {
-    assert_noticed(Bug::NotDestroyed);
-}
-
-#[track_caller]
-fn assert_noticed(bug: Bug) {
-    let noticed = (0..50).find(|&seed| run(seed, Some(bug)).is_err());
-    assert!(noticed.is_some(), "50 seeds ran well with {bug:?}");
+    assert_noticed(Bug::NotDestroyed, 50, run);
 }
 
 fn run(seed: u64, bug: Option<Bug>) -> Result<TraceHash, String> {

@@ -19,6 +19,7 @@ use std::time::Duration;
 use tickwire_dialects::reone::Phase;
 use tickwire_sim::{Chance, Conditions, TraceHash};
 
+use crate::sabotage::assert_noticed;
 use crate::seeds::{OneIn, check};
 use sabotage::Bug;
 use world::World;
@@ -52,23 +53,17 @@ fn snapshots() {
 
 #[test]
 fn a_difference_to_another_baseline_is_noticed() {
-    assert_noticed(Bug::OtherBaseline);
+    assert_noticed(Bug::OtherBaseline, 10, run);
 }
 
 #[test]
 fn an_acknowledgement_of_one_event_too_many_is_noticed() {
-    assert_noticed(Bug::AckAhead);
+    assert_noticed(Bug::AckAhead, 10, run);
 }
 
 #[test]
 fn an_object_that_is_not_kept_is_noticed() {
-    assert_noticed(Bug::NotKept);
-}
-
-#[track_caller]
-fn assert_noticed(bug: Bug) {
-    let noticed = (0..10).find(|&seed| run(seed, Some(bug)).is_err());
-    assert!(noticed.is_some(), "10 seeds ran well with {bug:?}");
+    assert_noticed(Bug::NotKept, 10, run);
 }
 
 fn run(seed: u64, bug: Option<Bug>) -> Result<TraceHash, String> {
