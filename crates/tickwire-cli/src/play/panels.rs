@@ -1,6 +1,5 @@
 //! How a player's screen looks: pure functions from a picture to cells.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use ratatui::Frame;
@@ -11,8 +10,9 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Cell, Clear, Paragraph, Row, Table};
 use tickwire_demo::{Heading, Kind, Loadout, Weapon, printable};
 
+use super::Picture;
 use super::helm::Aim;
-use super::{Picture, Stage};
+use super::seat::{Margin, Stage};
 use crate::arena_canvas::{ArenaCanvas, Tints, arrow};
 use crate::dashboard::{draw_too_small, key_line};
 use crate::figures::loading_bar;
@@ -71,21 +71,22 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
     let score = picture.own_score().map_or(String::new(), |score| {
         format!("  kills {}  deaths {}", score.kills, score.deaths)
     });
-    draw_header(&picture.server, &picture.name, score, places.header, frame);
-    match picture.stage {
+    let margin = &picture.margin;
+    draw_header(margin, score, places.header, frame);
+    match margin.stage {
         Stage::Connecting => {
-            draw_connecting(picture.time, places.arena, frame);
+            draw_connecting(margin.time, places.arena, frame);
             // What happened before tells why it is to be waited for.
-            draw_notices(&picture.notices, picture.time, true, places.arena, frame);
+            draw_notices(margin, places.arena, frame);
         }
         Stage::Loading { have, of } => draw_loading(have, of, places.arena, frame),
         Stage::Playing => {
             draw_arena(picture, places.arena, frame);
             draw_hull(picture, places.hull, frame);
-            frame.render_widget(picture.net.line(), places.net);
+            frame.render_widget(margin.net.line(), places.net);
         }
     }
-    let keys: &[_] = match picture.stage {
+    let keys: &[_] = match margin.stage {
         Stage::Connecting | Stage::Loading { .. } => &[("q", "give up")],
         Stage::Playing => &[
             ("WASD", "fly"),
@@ -96,25 +97,19 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
             ("q", "leave"),
         ],
     };
-    draw_last_line(picture.line.as_deref(), keys, places.keys, frame);
+    draw_last_line(margin.line.as_deref(), keys, places.keys, frame);
 }
 
 /// Where the player is, and behind its name what is to be said of it.
-pub(super) fn draw_header(
-    server: &str,
-    name: &str,
-    of_player: String,
-    area: Rect,
-    frame: &mut Frame<'_>,
-) {
+pub(super) fn draw_header(margin: &Margin, of_player: String, area: Rect, frame: &mut Frame<'_>) {
     let words = Line::from(vec![
         Span::styled(" tickwire ", palette::TITLE),
-        Span::styled(format!("  {server} "), palette::LABEL),
+        Span::styled(format!("  {} ", margin.server), palette::LABEL),
     ]);
     frame.render_widget(words, area);
     let own = Line::from(vec![
         Span::styled(
-            name.to_owned(),
+            margin.name.clone(),
             Style::new()
                 .fg(palette::SKY_BLUE)
                 .add_modifier(Modifier::BOLD),
@@ -152,8 +147,7 @@ fn draw_arena(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     frame.render_widget(canvas, area);
     set_hints(picture, area, frame.buffer_mut());
     set_sight(picture, area, frame.buffer_mut());
-    let writes = picture.line.is_some();
-    draw_notices(&picture.notices, picture.time, writes, area, frame);
+    draw_notices(&picture.margin, area, frame);
     draw_news(picture, area, frame);
     if picture.shows_scores {
         draw_scores(picture, area, frame);
@@ -183,15 +177,10 @@ fn set_sight(picture: &Picture, area: Rect, buf: &mut Buffer) {
 
 /// The latest of what happened and was said, above the lower border; older ones too, for somebody who
 /// writes or waits.
-pub(super) fn draw_notices(
-    notices: &VecDeque<(Duration, String)>,
-    time: Duration,
-    has_time: bool,
-    area: Rect,
-    frame: &mut Frame<'_>,
-) {
-    let fresh = |said: &Duration| time.saturating_sub(*said) < NOTICE_SHOWN;
-    let notices = notices.iter().rev();
+pub(super) fn draw_notices(margin: &Margin, area: Rect, frame: &mut Frame<'_>) {
+    let has_time = margin.line.is_some() || margin.stage != Stage::Playing;
+    let fresh = |said: &Duration| margin.time.saturating_sub(*said) < NOTICE_SHOWN;
+    let notices = margin.notices.iter().rev();
     let shown = notices
         .filter(|(time, _)| has_time || fresh(time))
         .take(NOTICES);
@@ -202,7 +191,7 @@ pub(super) fn draw_notices(
 
 /// What the player must know: the ship is gone, or the server is.
 fn draw_news(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
-    let silence = picture.net.age();
+    let silence = picture.margin.net.age();
     let (text, style) = if silence >= SILENCE {
         (silence_text(silence), palette::WARNING)
     } else if picture.view.own_ship.is_none() {

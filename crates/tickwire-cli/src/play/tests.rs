@@ -1,3 +1,8 @@
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::netgraph::NetGraph;
+use super::seat::Stage;
 use super::*;
 use crate::arena_canvas::tests::scene;
 use crate::snapshot;
@@ -8,22 +13,24 @@ fn picture() -> Picture {
     view.set_viewer(Some(OwnerId(1)));
     let own = view.own_ship().unwrap().position;
     Picture {
-        server: "proto 127.0.0.1:7777".into(),
-        name: "Ada".into(),
-        time: Duration::from_secs(9),
-        stage: Stage::Playing,
+        margin: Margin {
+            server: "proto 127.0.0.1:7777".into(),
+            name: "Ada".into(),
+            time: Duration::from_secs(9),
+            stage: Stage::Playing,
+            net: NetGraph::default(),
+            notices: VecDeque::from([
+                (Duration::ZERO, "too old to be shown".into()),
+                (Duration::from_secs(5), "<Grace> hello".into()),
+            ]),
+            line: None,
+        },
         aim: Aim::Enemy(own + Vec2::new(300.0, 200.0)),
         camera: Camera::around(own, Zoom::default()),
         view,
         blasts: Vec::new(),
         fires: [true, false, false, false],
-        net: NetGraph::default(),
-        notices: VecDeque::from([
-            (Duration::ZERO, "too old to be shown".into()),
-            (Duration::from_secs(5), "<Grace> hello".into()),
-        ]),
         shows_scores: false,
-        line: None,
     }
 }
 
@@ -37,7 +44,7 @@ fn a_small_window_is_enough_to_play() {
 fn scores_and_a_line_go_over_the_arena() {
     let mut picture = picture();
     picture.shows_scores = true;
-    picture.line = Some("good fight".into());
+    picture.margin.line = Some("good fight".into());
     let text = snapshot::text(&picture, (120, 40), panels::draw);
     snapshot::check("play-120x40", &text);
 }
@@ -45,7 +52,7 @@ fn scores_and_a_line_go_over_the_arena() {
 #[test]
 fn a_long_line_shows_its_end() {
     let mut picture = picture();
-    picture.line = Some("x".repeat(150) + "the end");
+    picture.margin.line = Some("x".repeat(150) + "the end");
     let text = snapshot::text(&picture, (60, 20), panels::draw);
     assert!(text.contains("the end█"), "{text}");
 }
@@ -53,9 +60,10 @@ fn a_long_line_shows_its_end() {
 #[test]
 fn the_wait_for_a_server_is_shown() {
     let mut picture = picture();
-    picture.stage = Stage::Connecting;
+    picture.margin.stage = Stage::Connecting;
     let lost = "the connection was lost, and is tried again";
-    picture.notices.push_back((Duration::ZERO, lost.into()));
+    let notice = (Duration::ZERO, lost.into());
+    picture.margin.notices.push_back(notice);
     let text = snapshot::text(&picture, (80, 24), panels::draw);
     assert!(text.contains(lost), "{text}");
     assert!(text.contains("connecting… (9 s)"), "{text}");

@@ -1,27 +1,22 @@
 //! A person walks and builds in the tile world.
 //!
-//! As in the arena's game, the loop owns the socket and hands pictures to the terminal's thread. A
-//! picture holds what is in sight and no more, since the world has no end.
+//! In: what the player types. Out: steps and blocks, and pictures, which hold what is in sight and no
+//! more, since the world has no end. The loop is the [`seat`](super::seat)'s.
 
 mod keys;
 mod panels;
 
-use std::collections::VecDeque;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use anyhow::Context;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
-use tickwire_demo::STEP;
-use tickwire_demo::gateway::{Ending, Status, TileClient};
+use tickwire_demo::gateway::{ClientGateway, TileClient};
 use tickwire_demo::tiles::{Block, Cell, Direction, Look, Sublayer, Tile};
 use tickwire_session::Instant;
 
 use super::editor::{Edited, Editor};
-use super::netgraph::NetGraph;
-use super::{NOTICES_KEPT, Seat, Stage, minutes};
-use crate::screen::{self, FRAME, Input, Screen};
+use super::seat::{Game, Margin, Seat};
+use crate::screen::Input;
 use keys::{Command, command};
 
 /// What a person looks like: white.
@@ -68,20 +63,12 @@ const fn floor(name: &'static str, block: Block) -> Ware {
 /// All that one drawing needs.
 #[derive(Clone, Debug)]
 struct Picture {
-    server: String,
-    name: String,
-    time: Duration,
-    stage: Stage,
+    margin: Margin,
     land: Land,
     others: Vec<(Cell, Look)>,
     position: Cell,
     facing: Direction,
     ware: usize,
-    net: NetGraph,
-    /// What happened and was said, and when; the newest last.
-    notices: VecDeque<(Duration, String)>,
-    /// What the player is writing.
-    line: Option<String>,
 }
 
 /// The cells in sight, row by row.
@@ -121,26 +108,13 @@ impl Land {
 }
 
 /// Walks until somebody has enough.
-pub(super) fn walk(seat: &mut Seat, gateway: Box<dyn TileClient>) -> anyhow::Result<ExitCode> {
-    let mut game = Game::new(gateway, seat);
-    let screen = Screen::open(Input::Typing, panels::draw)?;
-    let played = game.play(seat, &screen);
-    // First, so that whatever is said next stays to be read.
-    let closed = screen.close();
-    let ending = played?;
-    closed?;
-    match ending {
-        None | Some(Ending::Left) => {
-            seat.leave(&mut *game.gateway)?;
-            println!("{}", game.summary());
-            Ok(ExitCode::SUCCESS)
-        }
-        Some(ending) => Err(seat.over(ending, &*game.gateway)),
-    }
+pub(super) fn walk(seat: Seat, gateway: Box<dyn TileClient>) -> anyhow::Result<ExitCode> {
+    let walk = Walk::new(gateway, &seat);
+    seat.play(walk, panels::draw)
 }
 
-/// One player's session, and what the player sees of it.
-struct Game {
+/// A walker's session, and what the walker sees of it.
+struct Walk {
     gateway: Box<dyn TileClient>,
     editor: Option<Editor>,
     /// The whole screen.
@@ -150,81 +124,64 @@ struct Game {
     leaves: bool,
 }
 
-impl Game {
+impl Game for Walk {
+    type Picture = Picture;
+
+    const INPUT: Input = Input::Typing;
+
+    fn parts(&mut self) -> (&mut dyn ClientGateway, &mut Margin) {
+        (&mut *self.gateway, &mut self.picture.margin)
+    }
+
+    fn leaves(&self) -> bool {
+        self.leaves
+    }
+
+    /// Whatever a walker does, a key does at once.
+    fn step(&mut self, _now: Instant) {}
+
+    fn handle(&mut self, now: Instant, event: Event) {
+        match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => self.press(now, key),
+            Event::Resize(width, height) => self.area = Rect::new(0, 0, width, height),
+            Event::Paste(text) => {
+                if let Some(editor) = &mut self.editor {
+                    editor.paste(&text);
+                }
+            }
+            _ => {}
+        }
+        self.picture.margin.line = self.editor.as_ref().map(|editor| editor.text().to_owned());
+    }
+
+    fn picture(&mut self) -> Picture {
+        self.look_around();
+        self.picture.clone()
+    }
+
+    fn summary(&self) -> String {
+        let time = self.picture.margin.minutes();
+        format!("you left after {time} and {} steps", self.steps)
+    }
+}
+
+impl Walk {
     fn new(gateway: Box<dyn TileClient>, seat: &Seat) -> Self {
         Self {
             gateway,
             editor: None,
             area: Rect::default(),
             picture: Picture {
-                server: seat.title.clone(),
-                name: seat.name.clone(),
-                time: Duration::ZERO,
-                stage: Stage::Connecting,
+                margin: Margin::new(seat),
                 land: Land::default(),
                 others: Vec::new(),
                 position: Cell::default(),
                 facing: Direction::South,
                 ware: 0,
-                net: NetGraph::default(),
-                notices: VecDeque::new(),
-                line: None,
             },
             steps: 0,
             leaves: false,
         }
-    }
-
-    /// Plays until the player leaves (`None`) or the session ends by itself.
-    fn play(
-        &mut self,
-        seat: &mut Seat,
-        screen: &Screen<Picture>,
-    ) -> anyhow::Result<Option<Ending>> {
-        self.area = screen::area();
-        let mut next_step = seat.driver.now();
-        let mut next_frame = next_step;
-        while !self.leaves && !seat.stop.is_asked() && screen.is_open() {
-            seat.driver
-                .run_until(next_step, &mut [self.gateway.session()])
-                .context("waiting for the network failed")?;
-            let now = seat.driver.now();
-            next_step = (next_step + STEP).max(now);
-            screen.events().for_each(|event| self.handle(now, event));
-            self.collect(now);
-            match self.gateway.status() {
-                Status::Ended(ending) => return Ok(Some(ending)),
-                Status::Connecting => self.picture.stage = Stage::Connecting,
-                Status::Loading { have, of } => self.picture.stage = Stage::Loading { have, of },
-                Status::Playing => self.picture.stage = Stage::Playing,
-            }
-            if now >= next_frame {
-                next_frame = now + FRAME;
-                self.look_around();
-                screen.show(self.picture.clone());
-            }
-        }
-        Ok(None)
-    }
-
-    /// Takes what happened.
-    fn collect(&mut self, now: Instant) {
-        let mut notices = Vec::new();
-        self.gateway.collect(now, &mut notices);
-        let time = now.since(Instant::ZERO);
-        self.picture.time = time;
-        for notice in notices {
-            self.notice(time, notice.to_string());
-        }
-        let age = self.gateway.update_age(now);
-        self.picture.net.update(now, self.gateway.figures(), age);
-    }
-
-    fn notice(&mut self, time: Duration, text: String) {
-        if self.picture.notices.len() == NOTICES_KEPT {
-            self.picture.notices.pop_front();
-        }
-        self.picture.notices.push_back((time, text));
     }
 
     fn look_around(&mut self) {
@@ -242,20 +199,6 @@ impl Game {
             .collect();
     }
 
-    fn handle(&mut self, now: Instant, event: Event) {
-        match event {
-            Event::Key(key) if key.kind != KeyEventKind::Release => self.press(now, key),
-            Event::Resize(width, height) => self.area = Rect::new(0, 0, width, height),
-            Event::Paste(text) => {
-                if let Some(editor) = &mut self.editor {
-                    editor.paste(&text);
-                }
-            }
-            _ => {}
-        }
-        self.picture.line = self.editor.as_ref().map(|editor| editor.text().to_owned());
-    }
-
     fn press(&mut self, now: Instant, key: KeyEvent) {
         if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
             self.leaves = true;
@@ -264,7 +207,7 @@ impl Game {
                 Edited::Writing => return,
                 Edited::Done(text) if !text.is_empty() => {
                     let said = self.gateway.chat(now, &text);
-                    self.complain(now, "not said", said);
+                    self.picture.margin.complain(now, "not said", said);
                 }
                 Edited::Done(_) | Edited::Cancelled => {}
             }
@@ -280,7 +223,7 @@ impl Game {
             Command::Leave => self.leaves = true,
             Command::Write => self.editor = Some(Editor::default()),
             Command::Turn(direction) => self.picture.facing = direction,
-            Command::Walk(direction) => self.step(now, direction),
+            Command::Walk(direction) => self.walk(now, direction),
             Command::NextWare => self.picture.ware = (self.picture.ware + 1) % wares,
             Command::LastWare => self.picture.ware = (self.picture.ware + wares - 1) % wares,
             Command::Place => {
@@ -292,7 +235,7 @@ impl Game {
     }
 
     /// Turns, and takes a step unless something is seen to be in the way: the server would only say no.
-    fn step(&mut self, now: Instant, direction: Direction) {
+    fn walk(&mut self, now: Instant, direction: Direction) {
         self.picture.facing = direction;
         let ahead = self.ahead().and_then(|cell| self.gateway.tile(cell));
         let free = ahead.is_none_or(|tile| tile.is_free() || tile.solid.is_pushable());
@@ -306,23 +249,12 @@ impl Game {
         if let Some(cell) = self.ahead() {
             let at = self.gateway.block_at(cell, sublayer);
             let built = self.gateway.build(at, block);
-            self.complain(now, "not built", built);
+            self.picture.margin.complain(now, "not built", built);
         }
     }
 
     fn ahead(&self) -> Option<Cell> {
         self.gateway.position()?.step(self.picture.facing)
-    }
-
-    fn complain(&mut self, now: Instant, what: &str, result: Result<(), String>) {
-        if let Err(why) = result {
-            self.notice(now.since(Instant::ZERO), format!("{what}: {why}"));
-        }
-    }
-
-    fn summary(&self) -> String {
-        let time = minutes(self.picture.time);
-        format!("you left after {time} and {} steps", self.steps)
     }
 }
 

@@ -16,7 +16,8 @@ use super::super::panels::{
     SMALLEST, draw_connecting, draw_header, draw_headline, draw_last_line, draw_notices, places,
     silence_text,
 };
-use super::{LOOK, Picture, Stage, WARES};
+use super::super::seat::Stage;
+use super::{LOOK, Picture, WARES};
 use crate::dashboard::draw_too_small;
 use crate::palette;
 
@@ -37,20 +38,15 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
         return;
     }
     let places = places(area);
-    let playing = picture.stage == Stage::Playing;
+    let margin = &picture.margin;
+    let playing = margin.stage == Stage::Playing;
     let position = format!("  at {}", picture.position);
     let of_player = if playing { position } else { String::new() };
-    draw_header(
-        &picture.server,
-        &picture.name,
-        of_player,
-        places.header,
-        frame,
-    );
+    draw_header(margin, of_player, places.header, frame);
     let keys: &[_] = if playing {
         draw_world(picture, places.arena, frame);
         draw_hands(picture, places.hull, frame);
-        frame.render_widget(picture.net.line(), places.net);
+        frame.render_widget(margin.net.line(), places.net);
         &[
             ("arrows yubn", "walk"),
             ("Space", "place"),
@@ -60,10 +56,10 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
             ("q", "leave"),
         ]
     } else {
-        draw_connecting(picture.time, places.arena, frame);
+        draw_connecting(margin.time, places.arena, frame);
         &[("q", "give up")]
     };
-    draw_last_line(picture.line.as_deref(), keys, places.keys, frame);
+    draw_last_line(margin.line.as_deref(), keys, places.keys, frame);
 }
 
 fn draw_world(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
@@ -91,9 +87,8 @@ fn draw_world(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
             canvas[at].set_bg(palette::FAINT);
         }
     }
-    let writes = picture.line.is_some();
-    draw_notices(&picture.notices, picture.time, writes, area, frame);
-    let silence = picture.net.age();
+    draw_notices(&picture.margin, area, frame);
+    let silence = picture.margin.net.age();
     if silence >= SILENCE {
         draw_headline(silence_text(silence), palette::WARNING, area, frame);
     } else if land.tiles.iter().all(Option::is_none) {

@@ -1,3 +1,8 @@
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::super::netgraph::NetGraph;
+use super::super::seat::Stage;
 use super::*;
 use crate::snapshot;
 use tickwire_demo::tiles::{Sight, TileWorld};
@@ -13,10 +18,15 @@ fn picture() -> Picture {
         }
     }
     Picture {
-        server: "proto 127.0.0.1:7777".into(),
-        name: "Ada".into(),
-        time: Duration::from_secs(9),
-        stage: Stage::Playing,
+        margin: Margin {
+            server: "proto 127.0.0.1:7777".into(),
+            name: "Ada".into(),
+            time: Duration::from_secs(9),
+            stage: Stage::Playing,
+            net: NetGraph::default(),
+            notices: VecDeque::from([(Duration::from_secs(5), "<Grace> hello".into())]),
+            line: None,
+        },
         land: Land::around(position, 40, 20, |cell| world.look(cell)),
         others: vec![(
             position.offset(3, 1).unwrap(),
@@ -28,9 +38,6 @@ fn picture() -> Picture {
         position,
         facing: Direction::North,
         ware: 1,
-        net: NetGraph::default(),
-        notices: VecDeque::from([(Duration::from_secs(5), "<Grace> hello".into())]),
-        line: None,
     }
 }
 
@@ -71,7 +78,7 @@ fn what_peers_draw_cannot_command_a_terminal() {
 #[test]
 fn every_size_can_be_drawn_on() {
     let mut picture = picture();
-    picture.line = Some("good morning".into());
+    picture.margin.line = Some("good morning".into());
     for (width, height) in [
         (1, 1),
         (2, 50),

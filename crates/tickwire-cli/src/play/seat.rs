@@ -1,0 +1,211 @@
+//! Where a player sits, whichever the game.
+//!
+//! In: a [`Game`], and what the player does at the terminal. Out: pictures for the terminal, which has a
+//! thread of its own and is never waited for, and why it ended. What a game looks like and what its keys
+//! do is its own; what stands around every picture is the [`Margin`].
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+use ratatui::Frame;
+use ratatui::crossterm::event::Event;
+use ratatui::layout::Rect;
+use tickwire_demo::STEP;
+use tickwire_demo::gateway::{ClientGateway, Ending, Status};
+use tickwire_net::Driver;
+use tickwire_session::Instant;
+
+use super::netgraph::NetGraph;
+use crate::screen::{self, FRAME, Input, Screen};
+use crate::stop::Stop;
+
+/// How long a player who leaves waits for the server's answer.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Notices that are kept to be shown.
+const NOTICES_KEPT: usize = 20;
+
+/// What a player has.
+pub(super) struct Seat {
+    pub(super) driver: Driver,
+    pub(super) stop: Stop,
+    pub(super) server: SocketAddr,
+    /// Protocol and server.
+    pub(super) title: String,
+    pub(super) name: String,
+}
+
+/// One player's session, and what the player sees of it.
+pub(super) trait Game {
+    /// All that one drawing needs.
+    type Picture: Send + 'static;
+
+    /// What the terminal is to tell.
+    const INPUT: Input;
+
+    /// The session, and what stands around its picture.
+    fn parts(&mut self) -> (&mut dyn ClientGateway, &mut Margin);
+
+    /// Whether the player wants to leave.
+    fn leaves(&self) -> bool;
+
+    /// The player did something, or the whole screen has another size.
+    fn handle(&mut self, now: Instant, event: Event);
+
+    /// Looks at the world and acts in it, once a step.
+    fn step(&mut self, now: Instant);
+
+    /// What is to be shown now.
+    fn picture(&mut self) -> Self::Picture;
+
+    /// A sentence for whoever has left.
+    fn summary(&self) -> String;
+}
+
+impl Seat {
+    /// Plays until somebody has enough.
+    pub(super) fn play<G: Game>(
+        mut self,
+        mut game: G,
+        draw: fn(&G::Picture, &mut Frame<'_>),
+    ) -> anyhow::Result<ExitCode> {
+        let screen = Screen::open(G::INPUT, draw)?;
+        let played = self.turn(&mut game, &screen);
+        // First, so that whatever is said next stays to be read.
+        let closed = screen.close();
+        let ending = played?;
+        closed?;
+        match ending {
+            None | Some(Ending::Left) => {
+                self.leave(game.parts().0)?;
+                println!("{}", game.summary());
+                Ok(ExitCode::SUCCESS)
+            }
+            Some(ending) => {
+                let words = game.parts().0.last_words();
+                let words = words.unwrap_or_else(|| ending.to_string());
+                anyhow::bail!("{}: {words}", self.server)
+            }
+        }
+    }
+
+    /// Plays until the player leaves (`None`) or the session ends by itself.
+    fn turn<G: Game>(
+        &mut self,
+        game: &mut G,
+        screen: &Screen<G::Picture>,
+    ) -> anyhow::Result<Option<Ending>> {
+        let Rect { width, height, .. } = screen::area();
+        let mut next_step = self.driver.now();
+        let mut next_frame = next_step;
+        game.handle(next_step, Event::Resize(width, height));
+        while !game.leaves() && !self.stop.is_asked() && screen.is_open() {
+            self.driver
+                .run_until(next_step, &mut [game.parts().0.session()])
+                .context("waiting for the network failed")?;
+            let now = self.driver.now();
+            next_step = (next_step + STEP).max(now);
+            screen.events().for_each(|event| game.handle(now, event));
+            let (gateway, margin) = game.parts();
+            margin.collect(now, gateway);
+            margin.stage = match gateway.status() {
+                Status::Ended(ending) => return Ok(Some(ending)),
+                Status::Connecting => Stage::Connecting,
+                Status::Loading { have, of } => Stage::Loading { have, of },
+                Status::Playing => Stage::Playing,
+            };
+            if margin.stage == Stage::Playing {
+                game.step(now);
+            }
+            if now >= next_frame {
+                next_frame = now + FRAME;
+                screen.show(game.picture());
+            }
+        }
+        Ok(None)
+    }
+
+    /// Leaves in the protocol's own way.
+    fn leave(&mut self, gateway: &mut dyn ClientGateway) -> anyhow::Result<()> {
+        gateway.disconnect(self.driver.now());
+        let deadline = self.driver.now() + FAREWELL;
+        while !matches!(gateway.status(), Status::Ended(_)) && self.driver.now() < deadline {
+            self.driver
+                .turn(deadline, &mut [gateway.session()])
+                .context("waiting for the network failed")?;
+        }
+        Ok(())
+    }
+}
+
+/// What stands around the picture of every game.
+#[derive(Clone, Debug)]
+pub(super) struct Margin {
+    /// Protocol and server.
+    pub(super) server: String,
+    pub(super) name: String,
+    pub(super) time: Duration,
+    pub(super) stage: Stage,
+    pub(super) net: NetGraph,
+    /// What happened and was said, and when; the newest last.
+    pub(super) notices: VecDeque<(Duration, String)>,
+    /// What the player is writing.
+    pub(super) line: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Stage {
+    Connecting,
+    Loading { have: u64, of: u64 },
+    Playing,
+}
+
+impl Margin {
+    pub(super) fn new(seat: &Seat) -> Self {
+        Self {
+            server: seat.title.clone(),
+            name: seat.name.clone(),
+            time: Duration::ZERO,
+            stage: Stage::Connecting,
+            net: NetGraph::default(),
+            notices: VecDeque::new(),
+            line: None,
+        }
+    }
+
+    /// Takes what happened.
+    fn collect(&mut self, now: Instant, gateway: &mut dyn ClientGateway) {
+        let mut notices = Vec::new();
+        gateway.collect(now, &mut notices);
+        self.time = now.since(Instant::ZERO);
+        for notice in notices {
+            self.notice(now, notice.to_string());
+        }
+        let age = gateway.update_age(now);
+        self.net.update(now, gateway.figures(), age);
+        self.net.set_remark(gateway.remark());
+    }
+
+    /// Says that something was not done, and why.
+    pub(super) fn complain(&mut self, now: Instant, what: &str, result: Result<(), String>) {
+        if let Err(why) = result {
+            self.notice(now, format!("{what}: {why}"));
+        }
+    }
+
+    fn notice(&mut self, now: Instant, text: String) {
+        if self.notices.len() == NOTICES_KEPT {
+            self.notices.pop_front();
+        }
+        self.notices.push_back((now.since(Instant::ZERO), text));
+    }
+
+    /// How long it took, for a summary.
+    pub(super) fn minutes(&self) -> String {
+        let seconds = self.time.as_secs();
+        format!("{}:{:02}", seconds / 60, seconds % 60)
+    }
+}
