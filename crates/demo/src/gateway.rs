@@ -24,7 +24,9 @@ use std::sync::Arc;
 use tickwire_session::{Addr, Instant, Session};
 use tickwire_wire::{DecodeError, Trace};
 
-use crate::tiles::{Block, BlockId, Cell, Direction, Look, Sublayer, Tile};
+use crate::tiles::{
+    Act, Block, BlockId, Bot, Cell, Direction, Look, Neighbour, Sublayer, Tile, TileView,
+};
 use crate::{Intent, Loadout, View, Worlds};
 
 pub use load::LoadError;
@@ -218,6 +220,33 @@ pub trait TileClient: ClientGateway {
 
     /// Asks for a block to be another; an error is a sentence for the player.
     fn build(&mut self, at: BlockId, block: Block) -> Result<(), String>;
+
+    /// Does what a bot wants to do, given what the player sees; an error is a sentence for the player.
+    fn follow(&mut self, now: Instant, bot: &mut Bot) -> Result<(), String> {
+        let Some(position) = self.position() else {
+            return Ok(());
+        };
+        let others: Vec<_> = self
+            .others()
+            .iter()
+            .map(|other| Neighbour {
+                name: other.name,
+                position: other.position,
+            })
+            .collect();
+        let act = bot.think(&TileView {
+            time: now.since(Instant::ZERO),
+            position,
+            sight: &|cell| self.tile(cell),
+            others: &others,
+        });
+        match act {
+            Some(Act::Walk(direction)) => self.walk(now, direction),
+            Some(Act::Build { at, block }) => self.build(at, block),
+            Some(Act::Say(text)) => self.chat(now, &text),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Somebody whom a walker sees.

@@ -1,7 +1,7 @@
 //! A bot that walks and builds in the tile world.
 
 use tickwire_demo::gateway::{ClientGateway, TileClient};
-use tickwire_demo::tiles::{Act, Bot, Cell, Look, Neighbour, STEP, TileView};
+use tickwire_demo::tiles::{Bot, Look, STEP};
 use tickwire_session::Instant;
 
 use super::Body;
@@ -26,23 +26,6 @@ impl Walker {
             next_thought: Instant::ZERO,
         }
     }
-
-    fn think(&mut self, now: Instant, position: Cell) -> Option<Act> {
-        let others = self.gateway.others();
-        let others: Vec<_> = others
-            .iter()
-            .map(|other| Neighbour {
-                name: other.name,
-                position: other.position,
-            })
-            .collect();
-        self.bot.think(&TileView {
-            time: now.since(Instant::ZERO),
-            position,
-            sight: &|cell| self.gateway.tile(cell),
-            others: &others,
-        })
-    }
 }
 
 impl Body for Walker {
@@ -59,15 +42,7 @@ impl Body for Walker {
             return;
         }
         self.next_thought = now + STEP;
-        let Some(position) = self.gateway.position() else {
-            return;
-        };
-        // What cannot be said now is not worth saying later.
-        match self.think(now, position) {
-            Some(Act::Walk(direction)) => self.gateway.walk(now, direction).ok(),
-            Some(Act::Build { at, block }) => self.gateway.build(at, block).ok(),
-            Some(Act::Say(text)) => self.gateway.chat(now, &text).ok(),
-            None => None,
-        };
+        // What cannot be done now is not worth doing later.
+        self.gateway.follow(now, &mut self.bot).ok();
     }
 }

@@ -8,7 +8,7 @@ use tickwire_sim::{Conditions, Network};
 
 use super::super::{ClientGateway, Status, TileClient};
 use super::*;
-use crate::tiles::{Act, Bot, Neighbour, Sight, TileView};
+use crate::tiles::{Bot, Sight};
 use crate::{Host, STEP};
 
 #[test]
@@ -37,29 +37,7 @@ struct Walker {
 
 impl Walker {
     fn act(&mut self, now: Instant) {
-        let Some(position) = self.client.position() else {
-            return;
-        };
-        let others = self.client.others();
-        let others: Vec<_> = others
-            .iter()
-            .map(|other| Neighbour {
-                name: other.name,
-                position: other.position,
-            })
-            .collect();
-        let act = self.bot.think(&TileView {
-            time: now.since(Instant::ZERO),
-            position,
-            sight: &|cell| self.client.tile(cell),
-            others: &others,
-        });
-        match act {
-            Some(Act::Walk(way)) => self.client.walk(now, way).unwrap_or_default(),
-            Some(Act::Build { at, block }) => self.client.build(at, block).unwrap_or_default(),
-            Some(Act::Say(text)) => self.client.chat(now, &text).unwrap_or_default(),
-            None => {}
-        }
+        self.client.follow(now, &mut self.bot).unwrap_or_default();
     }
 }
 

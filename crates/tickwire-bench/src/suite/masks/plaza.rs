@@ -9,9 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail, ensure};
 use tickwire_demo::Worlds;
 use tickwire_demo::gateway::{Connect, Opening, Protocol, Settings, Status, TileClient};
-use tickwire_demo::tiles::{
-    Act, Block, BlockId, Bot, Cell, Look, Neighbour, STEP as TILE_STEP, Sublayer, TileView,
-};
+use tickwire_demo::tiles::{Block, BlockId, Bot, Cell, Look, STEP as TILE_STEP, Sublayer};
 use tickwire_session::tap::Tap;
 use tickwire_session::{Instant, Session};
 use tickwire_sim::{Network, addr};
@@ -111,30 +109,8 @@ impl Walker {
         // What is refused is answered with what is there, and that is part of the session.
         match self.row.pop() {
             Some(cell) => self.gateway.build(brick(cell), BRICK).ok(),
-            None => match self.think(now, position) {
-                Some(Act::Walk(way)) => self.gateway.walk(now, way).ok(),
-                Some(Act::Build { at, block }) => self.gateway.build(at, block).ok(),
-                Some(Act::Say(text)) => self.gateway.chat(now, &text).ok(),
-                None => None,
-            },
+            None => self.gateway.follow(now, &mut self.bot).ok(),
         };
-    }
-
-    fn think(&mut self, now: Instant, position: Cell) -> Option<Act> {
-        let others = self.gateway.others();
-        let others: Vec<_> = others
-            .iter()
-            .map(|other| Neighbour {
-                name: other.name,
-                position: other.position,
-            })
-            .collect();
-        self.bot.think(&TileView {
-            time: now.since(Instant::ZERO),
-            position,
-            sight: &|cell| self.gateway.tile(cell),
-            others: &others,
-        })
     }
 }
 
