@@ -44,6 +44,23 @@ pub enum Value {
 }
 
 impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 13] = [
+        Self::Bool,
+        Self::U8,
+        Self::I8,
+        Self::U16,
+        Self::I16,
+        Self::U32,
+        Self::I32,
+        Self::U64,
+        Self::F32,
+        Self::F64,
+        Self::Vec2,
+        Self::Vec3,
+        Self::Quat,
+    ];
+
     /// Bytes of a value; a boolean shares its byte with its neighbours.
     pub const fn size(self) -> usize {
         match self {

@@ -23,7 +23,6 @@ use super::{Block, Reader, Writer};
 
 pub use from_client::FromClient;
 pub use from_server::FromServer;
-pub(super) use from_server::is_server_only;
 pub use packet::{Packet, Run};
 
 /// How somebody looks, as 16 bits each that only games understand.
@@ -206,6 +205,42 @@ pub(super) mod kind {
     pub(in super::super) const PONG: u8 = 0x7d;
     pub(in super::super) const PLAYER_ID: u8 = 0x7e;
     pub(in super::super) const KICK: u8 = 0x7f;
+
+    /// What a type is called.
+    pub(in super::super) const fn name(kind: u8) -> Option<&'static str> {
+        Some(match kind {
+            BLOCK_SET_SOLID => "block_set_solid",
+            BLOCK_SET_WALKABLE => "block_set_walkable",
+            ENTITY_MOVEMENT => "entity_movement",
+            ENTITY_CREATION => "entity_creation",
+            LAYER_REQUEST => "layer_request",
+            LAYER_START => "layer_start",
+            LAYER_DATA => "layer_data",
+            LAYER_END => "layer_end",
+            LAYER_RELEASE => "layer_release",
+            LAYERSET_CREATE => "layerset_create",
+            LAYERSET_MOVE => "layerset_move",
+            LAYERSET_REMOVE => "layerset_remove",
+            LAYERSET_SELECT => "layerset_select",
+            ENTITY_POSITION => "entity_position",
+            ENTITY_DESTRUCTION => "entity_destruction",
+            CHAT => "chat",
+            LOGIN => "login",
+            PING => "ping",
+            PONG => "pong",
+            PLAYER_ID => "player_id",
+            KICK => "kick",
+            _ => return None,
+        })
+    }
+
+    /// Whether servers send packets of this type, and clients do not.
+    pub(in super::super) const fn is_server_only(kind: u8) -> bool {
+        matches!(
+            kind,
+            ENTITY_CREATION | LAYER_START..=LAYER_END | LAYERSET_CREATE..=LAYERSET_REMOVE
+        )
+    }
 }
 
 fn read_cell(r: &mut Reader<'_>) -> Result<Cell, DecodeError> {

@@ -8,22 +8,6 @@ use tickwire_wire::DecodeError;
 
 use crate::golden::{hex, unhex};
 
-const KINDS: [Kind; 13] = [
-    Kind::Bool,
-    Kind::U8,
-    Kind::I8,
-    Kind::U16,
-    Kind::I16,
-    Kind::U32,
-    Kind::I32,
-    Kind::U64,
-    Kind::F32,
-    Kind::F64,
-    Kind::Vec2,
-    Kind::Vec3,
-    Kind::Quat,
-];
-
 /// A value of a kind, made of some bits.
 #[expect(
     clippy::cast_possible_truncation,
@@ -56,7 +40,7 @@ fn value(kind: Kind, bits: [u32; 4]) -> Value {
 fn any_bundle() -> impl Strategy<Value = (Vec<Field>, Vec<Change>)> {
     let state = (0..26_usize, any::<[u32; 4]>(), any::<bool>(), any::<bool>());
     proptest::collection::vec(state, 0..40).prop_map(|states| {
-        let kind = |pick: usize| *KINDS.get(pick).unwrap_or(&Kind::Bool);
+        let kind = |pick: usize| *Kind::ALL.get(pick).unwrap_or(&Kind::Bool);
         let fields = states
             .iter()
             .map(|(pick, ..)| Field {

@@ -16,7 +16,7 @@ pub fn opendrakan_bundle(bytes: &[u8]) {
     let fields: Vec<_> = (0..states)
         .map(|_| Field {
             name: "state",
-            kind: KINDS[usize::from(script.u8()) % KINDS.len()],
+            kind: Kind::ALL[usize::from(script.u8()) % Kind::ALL.len()],
         })
         .collect();
     let rest = script.rest();
@@ -46,19 +46,3 @@ pub fn opendrakan_bundle(bytes: &[u8]) {
 
 /// Enough for several groups.
 const STATES_MAX: usize = 40;
-
-const KINDS: [Kind; 13] = [
-    Kind::Bool,
-    Kind::U8,
-    Kind::I8,
-    Kind::U16,
-    Kind::I16,
-    Kind::U32,
-    Kind::I32,
-    Kind::U64,
-    Kind::F32,
-    Kind::F64,
-    Kind::Vec2,
-    Kind::Vec3,
-    Kind::Quat,
-];

@@ -3,13 +3,20 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
-use tickwire_net::{Carries, Driver, limits};
+use tickwire_net::{Carries, Driver, NodeId, limits};
 use tickwire_session::echo::DatagramEcho;
 use tickwire_session::{Addr, Events, Host, Instant, Transmit};
 
 use crate::bystander::{self, DESERTED};
 use crate::probe::Probe;
 use crate::{addr_of, turn, turn_until};
+
+/// A driver with one server on it.
+fn bound() -> (Driver, NodeId) {
+    let mut driver = Driver::new().unwrap();
+    let server = driver.bind("127.0.0.1:0".parse().unwrap(), Carries::Datagrams);
+    (driver, server.unwrap())
+}
 
 /// Binds a server, lets a client reach it at `host`, and checks that what comes back comes from
 /// there.
@@ -82,10 +89,7 @@ fn one_client_reaches_both_families() {
 
 #[test]
 fn a_flood_is_read_in_bounded_portions() {
-    let mut driver = Driver::new().unwrap();
-    let server = driver
-        .bind("127.0.0.1:0".parse().unwrap(), Carries::Datagrams)
-        .unwrap();
+    let (mut driver, server) = bound();
     let flooder = bystander::udp();
     let to = driver.local_addr(server).unwrap();
     for _ in 0..5_000 {
@@ -114,10 +118,7 @@ fn a_flood_is_read_in_bounded_portions() {
 
 #[test]
 fn an_expensive_flood_does_not_hold_up_a_step() {
-    let mut driver = Driver::new().unwrap();
-    let server = driver
-        .bind("127.0.0.1:0".parse().unwrap(), Carries::Datagrams)
-        .unwrap();
+    let (mut driver, server) = bound();
     let flooder = bystander::udp();
     let to = driver.local_addr(server).unwrap();
     for _ in 0..4 * limits::DATAGRAM_BATCH {
@@ -132,10 +133,7 @@ fn an_expensive_flood_does_not_hold_up_a_step() {
 
 #[test]
 fn an_oversize_datagram_is_dropped_whole() {
-    let mut driver = Driver::new().unwrap();
-    let server = driver
-        .bind("127.0.0.1:0".parse().unwrap(), Carries::Datagrams)
-        .unwrap();
+    let (mut driver, server) = bound();
     let sender = bystander::udp();
     let to = driver.local_addr(server).unwrap();
     for length in [limits::DATAGRAM_LARGEST + 1, limits::DATAGRAM_LARGEST] {
@@ -154,10 +152,7 @@ fn an_oversize_datagram_is_dropped_whole() {
 
 #[test]
 fn a_peer_that_refuses_does_not_disturb_the_others() {
-    let mut driver = Driver::new().unwrap();
-    let server = driver
-        .bind("127.0.0.1:0".parse().unwrap(), Carries::Datagrams)
-        .unwrap();
+    let (mut driver, server) = bound();
     driver.open();
     let server = addr_of(&driver, server);
 
@@ -176,10 +171,7 @@ fn a_peer_that_refuses_does_not_disturb_the_others() {
 
 #[test]
 fn what_cannot_be_sent_is_counted_and_the_rest_goes_out() {
-    let mut driver = Driver::new().unwrap();
-    let server = driver
-        .bind("127.0.0.1:0".parse().unwrap(), Carries::Datagrams)
-        .unwrap();
+    let (mut driver, server) = bound();
     let listener = bystander::udp();
     let fine: Addr = listener.local_addr().unwrap().into();
     let wrong_family = SocketAddr::from((Ipv6Addr::LOCALHOST, 9)).into();
@@ -233,10 +225,7 @@ fn running_ends_when_the_moment_has_come() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_client_hears_that_nobody_listens_and_still_reaches_others() {
-    let mut driver = Driver::new().unwrap();
-    let server = driver
-        .bind("127.0.0.1:0".parse().unwrap(), Carries::Datagrams)
-        .unwrap();
+    let (mut driver, server) = bound();
     let client = driver.open();
     let deserted = Addr::from(DESERTED);
     let mut sessions = [(); 2].map(|()| Probe::default());

@@ -68,23 +68,10 @@ pub enum FromClient<T> {
 
 /// What a type is called, if clients send it.
 const fn name_of(kind: u8) -> Option<&'static str> {
-    Some(match kind {
-        kind::BLOCK_SET_SOLID => "block_set_solid",
-        kind::BLOCK_SET_WALKABLE => "block_set_walkable",
-        kind::ENTITY_MOVEMENT => "entity_movement",
-        kind::LAYER_REQUEST => "layer_request",
-        kind::LAYER_RELEASE => "layer_release",
-        kind::LAYERSET_SELECT => "layerset_select",
-        kind::ENTITY_POSITION => "entity_position",
-        kind::ENTITY_DESTRUCTION => "entity_destruction",
-        kind::CHAT => "chat",
-        kind::LOGIN => "login",
-        kind::PING => "ping",
-        kind::PONG => "pong",
-        kind::PLAYER_ID => "player_id",
-        kind::KICK => "kick",
-        _ => return None,
-    })
+    match kind {
+        _ if kind::is_server_only(kind) => None,
+        _ => kind::name(kind),
+    }
 }
 
 impl<'a> FromClient<&'a [u8]> {

@@ -104,38 +104,10 @@ pub enum FromServer<T> {
 
 /// What a type is called, if servers send it.
 const fn name_of(kind: u8) -> Option<&'static str> {
-    Some(match kind {
-        kind::BLOCK_SET_SOLID => "block_set_solid",
-        kind::BLOCK_SET_WALKABLE => "block_set_walkable",
-        kind::ENTITY_MOVEMENT => "entity_movement",
-        kind::ENTITY_CREATION => "entity_creation",
-        kind::LAYER_START => "layer_start",
-        kind::LAYER_DATA => "layer_data",
-        kind::LAYER_END => "layer_end",
-        kind::LAYER_RELEASE => "layer_release",
-        kind::LAYERSET_CREATE => "layerset_create",
-        kind::LAYERSET_MOVE => "layerset_move",
-        kind::LAYERSET_REMOVE => "layerset_remove",
-        kind::LAYERSET_SELECT => "layerset_select",
-        kind::ENTITY_POSITION => "entity_position",
-        kind::ENTITY_DESTRUCTION => "entity_destruction",
-        kind::CHAT => "chat",
-        kind::PING => "ping",
-        kind::PONG => "pong",
-        kind::PLAYER_ID => "player_id",
-        kind::KICK => "kick",
-        _ => return None,
-    })
-}
-
-/// Whether servers send packets of this type, and clients do not.
-pub(in super::super) const fn is_server_only(kind: u8) -> bool {
-    matches!(
-        kind,
-        kind::ENTITY_CREATION
-            | kind::LAYER_START..=kind::LAYER_END
-            | kind::LAYERSET_CREATE..=kind::LAYERSET_REMOVE
-    )
+    match kind {
+        kind::LAYER_REQUEST | kind::LOGIN => None,
+        _ => kind::name(kind),
+    }
 }
 
 impl<'a> FromServer<&'a [u8]> {

@@ -4,7 +4,7 @@ use core::fmt;
 
 use tickwire_wire::DecodeError;
 
-use super::super::message::is_server_only;
+use super::super::message::kind::is_server_only;
 use super::ServerCounters;
 
 /// What a client does that ends its connection. Each has a counter, and a text that is its kick.
