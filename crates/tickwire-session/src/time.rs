@@ -41,6 +41,21 @@ impl Instant {
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
+
+    /// Whole milliseconds since `earlier`, as protocols count them: after 49 days they begin again.
+    pub const fn wrapping_millis_since(self, earlier: Self) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "timestamps wrap")]
+        let millis = self.since(earlier).as_millis() as u32;
+        millis
+    }
+
+    /// When something regular is due that was due at this moment and is done now.
+    ///
+    /// Counting from the moment it was due keeps the rate; after a pause there is no catching up.
+    pub fn next_due(self, period: Duration, now: Self) -> Self {
+        let next = self + period;
+        if next > now { next } else { now + period }
+    }
 }
 
 impl Add<Duration> for Instant {
@@ -64,5 +79,32 @@ impl AddAssign<Duration> for Instant {
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:06}s", self.0 / 1_000_000, self.0 % 1_000_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_begin_again() {
+        let began = Instant::from_millis(5);
+        let last = Instant::from_millis(5 + u64::from(u32::MAX));
+        assert_eq!(last.wrapping_millis_since(began), u32::MAX);
+        let next = last + Duration::from_millis(1);
+        assert_eq!(next.wrapping_millis_since(began), 0);
+    }
+
+    #[test]
+    fn a_rate_is_kept_and_a_pause_is_not_caught_up() {
+        let period = Duration::from_millis(50);
+        let next = |due, now| {
+            let due = Instant::from_millis(due);
+            due.next_due(period, Instant::from_millis(now)).as_millis()
+        };
+        assert_eq!(next(100, 82), 150);
+        assert_eq!(next(100, 149), 150);
+        assert_eq!(next(100, 150), 200);
+        assert_eq!(next(100, 1_000), 1_050);
     }
 }

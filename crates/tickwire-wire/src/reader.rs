@@ -42,6 +42,17 @@ impl<'a, E: Endian> Reader<'a, E> {
         }
     }
 
+    /// Reads all of `bytes`: what `fields` leaves over is an error.
+    pub fn read_all<T>(
+        bytes: &'a [u8],
+        fields: impl FnOnce(&mut Self) -> Result<T, DecodeError>,
+    ) -> Result<T, DecodeError> {
+        let mut r = Self::new(bytes);
+        let value = fields(&mut r)?;
+        r.finish()?;
+        Ok(value)
+    }
+
     /// How many bytes were read.
     pub const fn position(&self) -> usize {
         self.at
@@ -361,6 +372,9 @@ mod tests {
         let mut r = Reader::<BigEndian>::new(&[1, 2]);
         r.u8("one").unwrap();
         assert_eq!(r.finish(), Err(DecodeError::Trailing { at_bit: 8 }));
+        let one = |bytes| Reader::<BigEndian>::read_all(bytes, |r| r.u8("one"));
+        assert_eq!(one(&[1, 2]), Err(DecodeError::Trailing { at_bit: 8 }));
+        assert_eq!(one(&[1]), Ok(1));
     }
 
     #[test]

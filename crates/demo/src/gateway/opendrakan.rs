@@ -147,13 +147,5 @@ fn choice_codes(loadout: crate::Loadout) -> impl Iterator<Item = u32> {
     })
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "24 bits are finer than a screen"
-)]
-const fn narrow(number: f64) -> f32 {
-    number as f32
-}
-
 #[cfg(test)]
 mod tests;

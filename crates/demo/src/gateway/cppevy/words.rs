@@ -5,9 +5,9 @@
 use tickwire_dialects::cppevy::{Reader, SyncId, Writer};
 use tickwire_wire::DecodeError;
 
-use crate::{Intent, Kind, Vec2};
-
 use super::SHOTS;
+use crate::flight::narrow;
+use crate::{Intent, Kind, Vec2};
 
 /// Something fired, as [`SHOT`](super::SHOT) tells it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,40 +43,20 @@ impl Shot {
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
-        read(bytes, |r| {
-            let number = r.u16("number")?;
-            let code = r.u8("kind")?;
-            let owner = r.u16("owner")?;
-            Ok(SHOTS
-                .iter()
-                .find(|(_, other)| *other == code)
-                .map(|&(kind, _)| (number, kind, owner)))
-            .and_then(|found| {
-                Ok((
-                    found,
-                    read_vector(r)?,
-                    read_vector(r)?,
-                    r.f32("heading")?,
-                    r.f32("reach")?,
-                ))
+        let shot = Reader::read_all(bytes, |r| {
+            Ok(Self {
+                number: r.u16("number")?,
+                kind: read_kind(r)?,
+                owner: SyncId::new(r.u16("owner")?),
+                position: read_vector(r)?,
+                velocity: read_vector(r)?,
+                degrees: r.f32("heading")?.into(),
+                reach: r.f32("reach")?.into(),
             })
         })
-        .and_then(|(found, position, velocity, degrees, reach)| {
-            let (number, kind, owner) = found?;
-            let (degrees, reach) = (degrees.into(), reach.into());
-            let owner = SyncId::new(owner);
-            let shot = Self {
-                number,
-                kind,
-                owner,
-                position,
-                velocity,
-                degrees,
-                reach,
-            };
-            let finite = position.is_finite() && velocity.is_finite();
-            (finite && shot.degrees.is_finite() && shot.reach.is_finite()).then_some(shot)
-        })
+        .ok()?;
+        let are_finite = shot.position.is_finite() && shot.velocity.is_finite();
+        (are_finite && shot.degrees.is_finite() && shot.reach.is_finite()).then_some(shot)
     }
 }
 
@@ -97,7 +77,8 @@ pub(super) fn encode_intent(intent: &Intent) -> Vec<u8> {
 }
 
 pub(super) fn decode_intent(bytes: &[u8]) -> Option<Intent> {
-    let (bits, aim) = read(bytes, |r| Ok((r.u16("buttons")?, read_vector(r)?)))?;
+    let read = Reader::read_all(bytes, |r| Ok((r.u16("buttons")?, read_vector(r)?)));
+    let (bits, aim) = read.ok()?;
     let mut intent = Intent {
         aim,
         ..Intent::default()
@@ -163,7 +144,8 @@ pub(super) fn encode_vector(vector: Vec2) -> [u8; 8] {
 }
 
 pub(super) fn decode_vector(bytes: &[u8]) -> Option<Vec2> {
-    read(bytes, read_vector).filter(|vector| vector.is_finite())
+    let vector = Reader::read_all(bytes, read_vector).ok()?;
+    vector.is_finite().then_some(vector)
 }
 
 pub(super) const fn encode_number(number: f64) -> [u8; 4] {
@@ -171,13 +153,14 @@ pub(super) const fn encode_number(number: f64) -> [u8; 4] {
 }
 
 pub(super) fn decode_number(bytes: &[u8]) -> Option<f64> {
-    let number = read(bytes, |r| r.f32("number"))?;
+    let number = Reader::read_all(bytes, |r| r.f32("number")).ok()?;
     number.is_finite().then(|| number.into())
 }
 
 /// What is left of a ship, of a hundred.
 pub(super) fn decode_health(bytes: &[u8]) -> Option<u8> {
-    read(bytes, |r| r.u8("health")).map(|health| health.min(100))
+    let health = Reader::read_all(bytes, |r| r.u8("health")).ok()?;
+    Some(health.min(100))
 }
 
 /// No less than most of what is written.
@@ -189,15 +172,11 @@ fn write(fields: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
     out
 }
 
-/// Reads all of `bytes`.
-fn read<'a, T>(
-    bytes: &'a [u8],
-    fields: impl FnOnce(&mut Reader<'a>) -> Result<T, DecodeError>,
-) -> Option<T> {
-    let mut r = Reader::new(bytes);
-    let value = fields(&mut r).ok()?;
-    r.finish().ok()?;
-    Some(value)
+fn read_kind(r: &mut Reader<'_>) -> Result<Kind, DecodeError> {
+    let code = r.u8("kind")?;
+    let known = SHOTS.iter().find(|(_, other)| *other == code);
+    let (kind, _) = known.ok_or_else(|| r.refuse("kind", code.into()))?;
+    Ok(*kind)
 }
 
 fn write_vector(w: &mut Writer<'_>, vector: Vec2) {
@@ -207,14 +186,6 @@ fn write_vector(w: &mut Writer<'_>, vector: Vec2) {
 
 fn read_vector(r: &mut Reader<'_>) -> Result<Vec2, DecodeError> {
     Ok(Vec2::new(r.f32("x")?.into(), r.f32("y")?.into()))
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "24 bits are finer than a screen"
-)]
-const fn narrow(number: f64) -> f32 {
-    number as f32
 }
 
 #[cfg(test)]

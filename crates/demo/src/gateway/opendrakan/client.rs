@@ -14,8 +14,9 @@ use super::super::{ArenaClient, ClientGateway, Ending, Notice, Status};
 use super::words::{Kill, PilotNumber, ScoreLine};
 use super::{
     AIM, BUTTONS, CLASS, DATABASES, ENTER, GONE, HEALTH, KILLED, OWNER, SCORE, YOU, choice_codes,
-    kind_of, narrow, registry,
+    kind_of, registry,
 };
+use crate::flight::narrow;
 use crate::limits::{NAME_BYTES, PILOTS};
 use crate::{Heading, Intent, Loadout, OwnerId, Score, Seen, SeenId, Vec2, View};
 

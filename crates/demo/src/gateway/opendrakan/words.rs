@@ -1,7 +1,6 @@
 //! The bodies of global messages.
 
 use tickwire_dialects::opendrakan::{Reader, Writer};
-use tickwire_wire::DecodeError;
 
 /// Names a pilot; 0 is nobody.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -20,7 +19,8 @@ impl PilotNumber {
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
-        read(bytes, |r| Ok(Self(r.u32("pilot")?)))?.somebody()
+        let pilot = Reader::read_all(bytes, |r| r.u32("pilot")).ok()?;
+        Self(pilot).somebody()
     }
 }
 
@@ -44,7 +44,7 @@ impl ScoreLine {
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
-        read(bytes, |r| {
+        Reader::read_all(bytes, |r| {
             Ok(Self {
                 pilot: PilotNumber(r.u32("pilot")?),
                 kills: r.u16("kills")?,
@@ -52,6 +52,7 @@ impl ScoreLine {
                 name: r.text("name", r.remaining())?.to_owned(),
             })
         })
+        .ok()
     }
 }
 
@@ -72,12 +73,13 @@ impl Kill {
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
-        read(bytes, |r| {
+        Reader::read_all(bytes, |r| {
             Ok(Self {
                 victim: PilotNumber(r.u32("victim")?),
                 by: PilotNumber(r.u32("by")?),
             })
         })
+        .ok()
     }
 }
 
@@ -85,17 +87,6 @@ fn write(fields: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
     let mut out = Vec::new();
     fields(&mut Writer::new(&mut out, usize::MAX));
     out
-}
-
-/// Reads all of `bytes`.
-fn read<'a, T>(
-    bytes: &'a [u8],
-    fields: impl FnOnce(&mut Reader<'a>) -> Result<T, DecodeError>,
-) -> Option<T> {
-    let mut r = Reader::new(bytes);
-    let value = fields(&mut r).ok()?;
-    r.finish().ok()?;
-    Some(value)
 }
 
 #[cfg(test)]

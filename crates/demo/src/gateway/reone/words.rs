@@ -166,10 +166,7 @@ fn read<'a, T>(
     bytes: &'a [u8],
     fields: impl FnOnce(&mut Reader<'a>) -> Result<T, DecodeError>,
 ) -> Option<T> {
-    let mut r = Reader::new(bytes);
-    let value = fields(&mut r).ok()?;
-    r.finish().ok()?;
-    Some(value)
+    Reader::read_all(bytes, fields).ok()
 }
 
 #[cfg(test)]
