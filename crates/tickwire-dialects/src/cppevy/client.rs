@@ -344,9 +344,7 @@ impl Client {
     }
 
     fn timestamp(&self, now: Instant) -> u32 {
-        #[expect(clippy::cast_possible_truncation, reason = "timestamps wrap")]
-        let millis = now.since(self.began).as_millis() as u32;
-        millis
+        now.wrapping_millis_since(self.began)
     }
 
     /// When patience ends in this phase.

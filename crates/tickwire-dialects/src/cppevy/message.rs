@@ -10,7 +10,7 @@ mod object;
 mod payload;
 
 pub use content::{AssetRequest, Join, Joined, Piece, Summon};
-pub(crate) use content::{decode_actor, decode_token, encode};
+pub(crate) use content::{EntityEvent, decode_actor, decode_token, encode};
 pub use object::{Data, Object, Sender};
 pub(crate) use payload::Assembler;
 pub use payload::{Header, Objects, Payload, PayloadWriter, inspect};

@@ -6,6 +6,7 @@
 //! game's. The entity of a client comes with it and goes with it, and everything else that there is
 //! the game summons.
 
+mod answer;
 mod assets;
 mod depart;
 mod desk;
@@ -23,14 +24,14 @@ use core::ops::RangeBounds;
 
 use tickwire_session::{
     Addr, Attachments, Ended, Events, Instant, Path, PeerStats, Reason, Room, Session, StreamId,
-    Transmit, counters,
+    Transmit,
 };
 
 use super::limits::{AHEAD, STATE_PERIOD};
-use super::message::{Data, Object, PayloadWriter, Summon, encode};
+use super::message::{Data, EntityEvent, Object, PayloadWriter, Summon, encode};
 use super::{ActionId, Archetype, Component, Delivery, EventId, Registry, SyncId, Writer};
 use assets::Assets;
-use desk::{LineId, Turn, Via};
+use desk::Via;
 use entities::Entities;
 use lobby::Lobby;
 use peer::{Peer, Stage};
@@ -39,7 +40,9 @@ use sync_ids::SyncIds;
 
 pub use assets::BadAsset;
 pub(super) use assets::INDEX;
-pub use event::{ActionToken, Answer, Audience, Departure, NoFreeId, PublishError, ServerEvent};
+pub use event::{
+    ActionToken, Answer, Audience, Departure, NoFreeId, PublishError, ServerCounters, ServerEvent,
+};
 
 /// How a server is set up.
 #[derive(Clone, Debug, Default)]
@@ -50,44 +53,6 @@ pub struct ServerConfig {
     pub actor: Archetype,
     /// How many clients may play; `None`: as many as there are sync ids.
     pub clients: Option<u16>,
-}
-
-counters! {
-    /// What a server refused or noticed, by cause.
-    pub struct ServerCounters {
-        /// Datagrams that are no payload of a client, or hold an object that is none.
-        undecodable_datagram,
-        /// Streams that were closed because they could not be read any further.
-        undecodable_stream,
-        /// Objects from addresses that are not attached.
-        stranger,
-        /// Tokens that nobody holds.
-        wrong_token,
-        /// Tokens shown by another host than their holder's.
-        token_from_elsewhere,
-        /// Tokens shown by an address that belongs to another client.
-        foreign_token,
-        /// Joins for which there was no place.
-        full,
-        /// Actions that do not exist.
-        unknown_action,
-        /// Actions of the protocol whose data made no sense.
-        bad_data,
-        /// Actions answered with Busy.
-        busy,
-        /// Actions that the game left unanswered.
-        unanswered,
-        /// Answers of the game to actions that were answered before, or whose client is gone.
-        stray_answer,
-        /// State requests above the rate, or of states that do not exist.
-        request_ignored,
-        /// Connections that had not joined, and gave way to newer ones.
-        too_many_streams,
-        /// Connections that did not join in time.
-        join_overdue,
-        /// Answers dropped because too many were waiting.
-        overrun,
-    }
 }
 
 /// A C++evy server.
@@ -190,47 +155,6 @@ impl Server {
         };
         self.tell(now, to, via, &Object::Event { event, data });
         Ok(())
-    }
-
-    /// Answers an action. Only the first answer counts, except after [`Reason::Delayed`]: such an
-    /// action may succeed later, and should, because until then its client gets only failures for
-    /// others of its kind. An action whose client is gone is no mistake.
-    pub fn answer(
-        &mut self,
-        now: Instant,
-        token: ActionToken,
-        answer: Answer<'_>,
-    ) -> Result<(), PublishError> {
-        let ActionToken { on, line, number } = token;
-        let action = line.action;
-        let (object, decision) = match answer {
-            Answer::Success(message) => {
-                let message = Data::new(message).ok_or(PublishError::TooLong)?;
-                (Object::Success { action, message }, Ok(()))
-            }
-            Answer::Failure(reason) => (Object::Failure { action, reason }, Err(reason)),
-        };
-        let timestamp = self.timestamp(now);
-        let peer = self
-            .peers
-            .get_mut(&on)
-            .filter(|peer| peer.actor().is_some());
-        match peer.map(|peer| (peer.desk.decide(now, line, number, decision), peer)) {
-            Some((Ok(()), peer)) => peer.tell(line.via, timestamp, &object),
-            _ => {
-                self.counters.stray_answer += 1;
-                return Ok(());
-            }
-        }
-        self.with_peer(on, |server, peer| server.take_turns(now, on, peer, line));
-        Ok(())
-    }
-
-    /// What a client's newest successful action of this kind said, for half a second: its current
-    /// input.
-    pub fn controls(&self, now: Instant, actor: SyncId, action: ActionId) -> Option<&[u8]> {
-        let peer = self.peers.get(self.actors.get(&actor)?)?;
-        peer.desk.newest(now, action)
     }
 
     /// Offers an asset, in place of one that had this name.
@@ -336,37 +260,10 @@ impl Server {
         Some(result)
     }
 
-    /// Shows the game the first of a line, after refusing what needs no game.
-    fn take_turns(&mut self, now: Instant, on: StreamId, peer: &mut Peer, line: LineId) {
-        let Some(actor) = peer.actor() else {
-            return;
-        };
-        let timestamp = self.timestamp(now);
-        let action = line.action;
-        while let Some(turn) = peer.desk.next(now, line) {
-            match turn {
-                Turn::Refuse(reason) => {
-                    self.counters.busy += u64::from(reason == Reason::Busy);
-                    peer.tell(line.via, timestamp, &Object::Failure { action, reason });
-                }
-                Turn::Ask { number, data } => self.events.push_back(ServerEvent::Action {
-                    actor,
-                    action,
-                    data,
-                    token: ActionToken { on, line, number },
-                }),
-            }
-        }
-    }
-
     /// Begins a sending: what changed, and what is to be repeated, to everybody.
     fn send(&mut self, now: Instant) {
         self.is_fresh = false;
-        // Counting from the last moment due keeps the rate; after a pause there is no catching up.
-        self.next_send += STATE_PERIOD;
-        if self.next_send <= now {
-            self.next_send = now + STATE_PERIOD;
-        }
+        self.next_send = self.next_send.next_due(STATE_PERIOD, now);
         let timestamp = self.timestamp(now);
         let due = self.entities.take_due(now, timestamp);
         for peer in self.peers.values_mut() {
@@ -403,9 +300,7 @@ impl Server {
     }
 
     fn timestamp(&self, now: Instant) -> u32 {
-        #[expect(clippy::cast_possible_truncation, reason = "timestamps wrap")]
-        let millis = now.since(self.began).as_millis() as u32;
-        millis
+        now.wrapping_millis_since(self.began)
     }
 }
 
@@ -512,27 +407,5 @@ impl Events for Server {
 
     fn poll_event(&mut self) -> Option<ServerEvent> {
         self.events.pop_front()
-    }
-}
-
-/// An event whose data is a sync id and nothing else.
-struct EntityEvent {
-    event: EventId,
-    data: [u8; 2],
-}
-
-impl EntityEvent {
-    const fn new(event: EventId, entity: SyncId) -> Self {
-        Self {
-            event,
-            data: entity.number().to_le_bytes(),
-        }
-    }
-
-    fn object(&self) -> Object<'_> {
-        Object::Event {
-            event: self.event,
-            data: Data::new(&self.data).unwrap_or_default(),
-        }
     }
 }

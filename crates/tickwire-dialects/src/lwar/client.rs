@@ -4,6 +4,7 @@
 //! and at any moment a picture of every entity, moved on from its last two updates. What the picture
 //! looks like and how controls are pressed is the application's.
 
+mod event;
 mod prediction;
 mod receive;
 mod world;
@@ -11,11 +12,10 @@ mod world;
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use tickwire_session::{
     Addr, Ended, Events, Instant, Loss, Path, PeerClock, PeerStats, Room, RoundTrip, Session,
-    StreamId, Traffic, Transmit, counters,
+    StreamId, Traffic, Transmit,
 };
 
 use super::input::History;
@@ -23,11 +23,12 @@ use super::limits::{
     AHEAD, CHAT_MAX, CLIENT_QUEUE, INPUT_PERIOD, LEAVE_PERIOD, NAME_MAX, RETRY_PERIOD, SEND_PERIOD,
     SETTLE, TIMEOUT,
 };
-use super::message::{Collision, Input, Reliable, Selection, Unreliable};
+use super::message::{Input, Reliable, Selection, Unreliable};
 use super::packet::Header;
 use super::reliable::{Inbox, Outbox};
 use super::{Controls, EntityId, PlayerId, cut_name};
 
+pub use event::{ClientCounters, ClientEvent, EndReason, Phase, SayError};
 pub use prediction::{Shown, Track};
 pub use world::{Entity, Player};
 
@@ -38,139 +39,6 @@ pub struct ClientConfig {
     pub server: Addr,
     /// The player's name, 1 to 32 bytes; a longer one is cut, an empty one is `player`.
     pub name: String,
-}
-
-/// How far the client has come (see `STATES.md`).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Phase {
-    /// Asking for a place.
-    Connecting,
-    /// Has a place, and is being told what there is.
-    Syncing,
-    /// Knows what there is, and waits for where it is.
-    Settling,
-    /// Plays.
-    Playing,
-    /// Has said that it goes.
-    Leaving,
-    /// Over; nothing is sent any more.
-    Ended(EndReason),
-}
-
-/// Why it is over.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum EndReason {
-    /// The server has no place left.
-    Full,
-    /// No server answered.
-    Unreachable,
-    /// The server fell silent.
-    TimedOut,
-    /// This client said that it goes.
-    Disconnected,
-    /// The server removed this player, or ended.
-    Removed,
-}
-
-impl fmt::Display for EndReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Full => "the server is full: try again later",
-            Self::Unreachable => "no server answered: check the address and that it runs",
-            Self::TimedOut => "the server fell silent",
-            Self::Disconnected => "you left",
-            Self::Removed => "the server removed you, or ended",
-        })
-    }
-}
-
-/// What the application is told.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum ClientEvent {
-    /// The server gave this client a place.
-    Connected {
-        /// This client's player.
-        player: PlayerId,
-    },
-    /// Everything that is there has been told.
-    Synced,
-    /// Updates have come for it too: from now on the player plays.
-    Started,
-    /// A player is there.
-    Joined(PlayerId),
-    /// A player is gone; this was its name.
-    Left(PlayerId, String),
-    /// A player has another name; this was the old one.
-    Renamed(PlayerId, String),
-    /// A player chose ship and weapons.
-    Selected(PlayerId, Selection),
-    /// A player said something.
-    Chatted(PlayerId, String),
-    /// An entity is there.
-    Added(EntityId),
-    /// An entity is gone; this was its last state.
-    Removed(EntityId, Entity),
-    /// Two entities touched.
-    Collided(Collision),
-    /// It is over.
-    Ended(EndReason),
-}
-
-/// Why something cannot be sent.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum SayError {
-    /// There is no connection yet, or no more.
-    NotConnected,
-    /// It is empty, or longer than the protocol carries.
-    Length {
-        /// The most bytes allowed.
-        limit: u8,
-    },
-    /// The server has not acknowledged what was said before.
-    TooMuchWaiting,
-}
-
-impl fmt::Display for SayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotConnected => f.write_str("there is no connection"),
-            Self::Length { limit } => write!(f, "text must have 1 to {limit} bytes"),
-            Self::TooMuchWaiting => f.write_str("the server has not taken what was said before"),
-        }
-    }
-}
-
-impl core::error::Error for SayError {}
-
-counters! {
-    /// What a client refused or noticed, by cause.
-    pub struct ClientCounters {
-        /// Datagrams that are not lwar.
-        not_lwar,
-        /// Datagrams that ended inside a message, or held an unknown one.
-        undecodable,
-        /// Messages that only a client sends, or with forbidden content.
-        violations,
-        /// Datagrams from somebody else.
-        stranger,
-        /// Acknowledgements of messages that were never sent.
-        ack_never_sent,
-        /// Reliable messages that came before an earlier one.
-        sequence_gap,
-        /// Unreliable parts of packets that came after a newer one.
-        stale,
-        /// Updates and removals of entities that are not known.
-        unknown_entity,
-        /// Chats of players that are not known.
-        unknown_player,
-        /// Players and entities above what is kept.
-        too_many,
-        /// Datagrams dropped because too many events were waiting.
-        overrun,
-    }
 }
 
 /// An lwar client.
@@ -389,11 +257,9 @@ impl Client {
         } else {
             now
         };
-        #[expect(clippy::cast_possible_truncation, reason = "timestamps wrap")]
-        let timestamp = now.since(self.began).as_millis() as u32;
         let mut w = Header {
             ack: self.inbox.ack(),
-            timestamp,
+            timestamp: now.wrapping_millis_since(self.began),
         }
         .begin(out);
         if counts_as.max(now) >= self.next_repeat {
@@ -453,10 +319,7 @@ impl Session for Client {
         self.write_packet(now, is_due, out);
         self.ack_due = false;
         if is_due {
-            self.next_packet += self.period();
-            if self.next_packet <= now {
-                self.next_packet = now + self.period();
-            }
+            self.next_packet = self.next_packet.next_due(self.period(), now);
         }
         Some(Transmit::Datagram { to: self.server })
     }
@@ -486,20 +349,12 @@ impl Session for Client {
     }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
-        let state = match self.phase {
-            Phase::Connecting => "Connecting",
-            Phase::Syncing => "Syncing",
-            Phase::Settling => "Settling",
-            Phase::Playing => "Playing",
-            Phase::Leaving => "Leaving",
-            Phase::Ended(_) => "Ended",
-        };
         let name = self
             .world
             .players
             .get(&PlayerId::SERVER)
             .map_or("", |player| &player.name);
-        let mut stats = PeerStats::new(name, self.server, state);
+        let mut stats = PeerStats::new(name, self.server, self.phase.name());
         stats.round_trip = self.round_trip.mean();
         stats.jitter = self.round_trip.jitter();
         stats.traffic = self.traffic;

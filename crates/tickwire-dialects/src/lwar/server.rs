@@ -8,9 +8,11 @@
 //! The entity table is encoded once for every sending and copied into each client's packets, since
 //! all clients see the same.
 
+mod answer;
 mod broadcast;
 mod departed;
 mod entities;
+mod event;
 mod peer;
 mod receive;
 
@@ -18,26 +20,25 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use tickwire_session::{
-    Addr, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, Transmit, counters,
+    Addr, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, Transmit,
 };
 
 use super::id::Ids;
 use super::limits::{
-    ACK_GRACE, AHEAD, ANSWERS_WAITING, ENTITIES_MAX, PLAYERS_MAX, QUEUE_MAX, SEND_PERIOD, TIMEOUT,
-    UNACKNOWLEDGED_MAX,
+    ACK_GRACE, AHEAD, PLAYERS_MAX, QUEUE_MAX, SEND_PERIOD, TIMEOUT, UNACKNOWLEDGED_MAX,
 };
-use super::message::{Collision, Kind, PlayerScore, Reliable, Selection, Unreliable};
-use super::packet::Header;
+use super::message::{Collision, Kind, PlayerScore, Reliable};
 use super::{Controls, EntityId, PlayerId, cut_name};
+use answer::Answer;
 use broadcast::{Broadcast, Scores};
 use departed::{Departed, Farewell};
 use entities::Entities;
 use peer::{Peer, Stage};
 
 pub use entities::Shape;
+pub use event::{Departure, ServerCounters, ServerEvent, TooManyEntities};
 
 /// How a server is set up.
 #[derive(Clone, Debug)]
@@ -56,145 +57,6 @@ impl Default for ServerConfig {
             players: PLAYERS_MAX,
         }
     }
-}
-
-/// What the game is told.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum ServerEvent {
-    /// Somebody is there and can be seen by the others. It has no ship yet.
-    Joined {
-        /// Its id.
-        player: PlayerId,
-        /// Its name.
-        name: String,
-    },
-    /// A player chose. The first choice brings its ship; a later one counts from the next respawn.
-    Selected {
-        /// Who.
-        player: PlayerId,
-        /// Ship and weapons, checked to exist.
-        selection: Selection,
-    },
-    /// A player has a new name; everybody knows already.
-    Renamed {
-        /// Who.
-        player: PlayerId,
-        /// The name.
-        name: String,
-    },
-    /// A player said something; everybody heard it already.
-    Chatted {
-        /// Who.
-        player: PlayerId,
-        /// What.
-        text: String,
-    },
-    /// A player is gone, and its entities are gone from the table.
-    Left {
-        /// Who.
-        player: PlayerId,
-        /// Why.
-        why: Departure,
-    },
-}
-
-/// Why a player is gone.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Departure {
-    /// It said so.
-    Disconnected,
-    /// Nothing was heard of it.
-    TimedOut,
-    /// It stopped acknowledging, or could not keep up.
-    FellBehind,
-    /// It broke the protocol too often.
-    Violations,
-    /// The game sent it away.
-    Kicked,
-    /// The server ends.
-    ShutDown,
-}
-
-impl fmt::Display for Departure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Disconnected => "left",
-            Self::TimedOut => "timed out",
-            Self::FellBehind => "fell behind",
-            Self::Violations => "broke the protocol too often",
-            Self::Kicked => "was sent away",
-            Self::ShutDown => "left: the server ends",
-        })
-    }
-}
-
-/// The entity table is full.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct TooManyEntities;
-
-impl fmt::Display for TooManyEntities {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "there are {ENTITIES_MAX} entities already: remove one first"
-        )
-    }
-}
-
-impl core::error::Error for TooManyEntities {}
-
-counters! {
-    /// What a server refused or noticed, by cause.
-    pub struct ServerCounters {
-        /// Datagrams too short for a header.
-        short_header,
-        /// Datagrams of another protocol or version.
-        wrong_app_id,
-        /// Datagrams above the largest accepted.
-        oversized,
-        /// Datagrams that ended inside a message.
-        truncated,
-        /// Messages with an id that does not exist.
-        unknown_message,
-        /// Messages that only a server sends.
-        server_only,
-        /// Messages that named another player as their sender.
-        foreign_player,
-        /// Connects of somebody who is connected.
-        second_connect,
-        /// Names that are empty, too long or not UTF-8.
-        bad_name,
-        /// Chats that are not UTF-8.
-        bad_chat,
-        /// Choices of ships or weapons that do not exist.
-        bad_selection,
-        /// Acknowledgements of messages that were never sent.
-        ack_never_sent,
-        /// Reliable messages that came before an earlier one.
-        sequence_gap,
-        /// Unreliable parts of packets that came after a newer one.
-        stale,
-        /// Datagrams from addresses that are not connected.
-        stranger,
-        /// Connects answered with Full.
-        full,
-        /// Clients that never acknowledged their Join and gave way to another.
-        abandoned,
-        /// Chats, names and selections that must be sent again because there were too many.
-        held_back,
-        /// Answers and datagrams dropped because too much was waiting.
-        overrun,
-    }
-}
-
-/// What is sent at once, outside of the regular packets.
-#[derive(Clone, Copy, Debug)]
-enum Answer {
-    Join(PlayerId),
-    Full { ack: u32 },
-    Leave,
 }
 
 /// An lwar server.
@@ -392,14 +254,6 @@ impl Server {
         }
     }
 
-    fn answer(&mut self, to: Addr, answer: Answer) {
-        if self.answers.len() == ANSWERS_WAITING {
-            self.counters.overrun += 1;
-        } else {
-            self.answers.push_back((to, answer));
-        }
-    }
-
     /// Frees a place, and says what must be said to the others and to whoever held it.
     fn depart(&mut self, now: Instant, index: u16, why: Departure, farewell: Farewell<'_>) {
         let place = self.places.get_mut(usize::from(index));
@@ -464,11 +318,7 @@ impl Server {
     /// Begins a sending: the state of this moment, to everybody.
     fn send(&mut self, now: Instant) {
         self.is_fresh = false;
-        // Counting from the last moment due keeps the rate; after a pause there is no catching up.
-        self.next_send += SEND_PERIOD;
-        if self.next_send <= now {
-            self.next_send = now + SEND_PERIOD;
-        }
+        self.next_send = self.next_send.next_due(SEND_PERIOD, now);
         let stats = self.broadcast.stats_due(now).then(|| self.scores());
         let timestamp = self.timestamp(now);
         self.broadcast
@@ -502,38 +352,7 @@ impl Server {
     }
 
     fn timestamp(&self, now: Instant) -> u32 {
-        #[expect(clippy::cast_possible_truncation, reason = "timestamps wrap")]
-        let millis = now.since(self.began).as_millis() as u32;
-        millis
-    }
-
-    /// Writes a packet that holds one answer. An answer to somebody who is gone is left out.
-    fn write_answer(
-        &mut self,
-        now: Instant,
-        to: Addr,
-        answer: Answer,
-        out: &mut Vec<u8>,
-    ) -> Option<Transmit> {
-        let timestamp = self.timestamp(now);
-        match answer {
-            Answer::Full { ack } => {
-                Unreliable::Full.encode(&mut Header { ack, timestamp: 0 }.begin(out));
-            }
-            Answer::Join(player) => {
-                let place = self.places.get_mut(usize::from(player.0.index))?;
-                let peer = place.as_deref_mut().filter(|peer| peer.player == player)?;
-                peer.write_packet(now, timestamp, None, out);
-            }
-            Answer::Leave => {
-                let departed = self
-                    .departed
-                    .iter_mut()
-                    .find(|departed| departed.addr == to)?;
-                departed.write_packet(now, timestamp, out);
-            }
-        }
-        Some(Transmit::Datagram { to })
+        now.wrapping_millis_since(self.began)
     }
 }
 
@@ -555,10 +374,8 @@ impl Session for Server {
             self.sweep(now);
             self.send(now);
         }
-        while let Some((to, answer)) = self.answers.pop_front() {
-            if let Some(transmit) = self.write_answer(now, to, answer, out) {
-                return Some(transmit);
-            }
+        if let Some(transmit) = self.write_next_answer(now, out) {
+            return Some(transmit);
         }
         let timestamp = self.broadcast.timestamp();
         for peer in self.places.iter_mut().flatten() {

@@ -9,6 +9,7 @@ use tickwire_wire::DecodeError;
 
 use super::super::limits::{DATA_MAX, PIECE_MAX, VERSION};
 use super::super::{ActionId, Archetype, EventId, Reader, SyncId, Writer};
+use super::{Data, Object};
 
 /// What a client says of itself when it joins.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -48,11 +49,12 @@ pub struct Joined {
 impl Joined {
     /// Reads the message of a Join that succeeded.
     pub fn decode(message: &[u8]) -> Result<Self, DecodeError> {
-        let mut r = Reader::new(message);
-        let actor = read_sync_id(&mut r, "actor")?;
-        let token = Token(r.u64("token")?);
-        r.finish()?;
-        Ok(Self { actor, token })
+        Reader::read_all(message, |r| {
+            Ok(Self {
+                actor: read_sync_id(r, "actor")?,
+                token: Token(r.u64("token")?),
+            })
+        })
     }
 
     /// Writes the message.
@@ -74,11 +76,12 @@ pub struct Summon {
 impl Summon {
     /// Reads the data of a Summon.
     pub fn decode(data: &[u8]) -> Result<Self, DecodeError> {
-        let mut r = Reader::new(data);
-        let entity = read_sync_id(&mut r, "sync id")?;
-        let archetype = Archetype(r.u8("archetype")?);
-        r.finish()?;
-        Ok(Self { entity, archetype })
+        Reader::read_all(data, |r| {
+            Ok(Self {
+                entity: read_sync_id(r, "sync id")?,
+                archetype: Archetype(r.u8("archetype")?),
+            })
+        })
     }
 
     /// Writes the data.
@@ -139,20 +142,36 @@ impl<'a> Piece<'a> {
     }
 }
 
+/// An event whose data is a sync id and nothing else.
+pub(crate) struct EntityEvent {
+    event: EventId,
+    data: [u8; 2],
+}
+
+impl EntityEvent {
+    pub(crate) const fn new(event: EventId, entity: SyncId) -> Self {
+        Self {
+            event,
+            data: entity.number().to_le_bytes(),
+        }
+    }
+
+    pub(crate) fn object(&self) -> Object<'_> {
+        Object::Event {
+            event: self.event,
+            data: Data::new(&self.data).unwrap_or_default(),
+        }
+    }
+}
+
 /// Reads the data of Dismiss, ClientJoin and ClientLeave.
 pub(crate) fn decode_actor(data: &[u8]) -> Result<SyncId, DecodeError> {
-    let mut r = Reader::new(data);
-    let actor = read_sync_id(&mut r, "sync id")?;
-    r.finish()?;
-    Ok(actor)
+    Reader::read_all(data, |r| read_sync_id(r, "sync id"))
 }
 
 /// Reads the data of an Attach.
 pub(crate) fn decode_token(data: &[u8]) -> Result<Token, DecodeError> {
-    let mut r = Reader::new(data);
-    let token = Token(r.u64("token")?);
-    r.finish()?;
-    Ok(token)
+    Reader::read_all(data, |r| r.u64("token")).map(Token)
 }
 
 /// Data as bytes.

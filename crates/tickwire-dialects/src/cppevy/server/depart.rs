@@ -5,11 +5,11 @@ use alloc::vec::Vec;
 use tickwire_session::{Instant, Reason, StreamId, Transmit};
 
 use super::super::limits::TIMEOUT;
-use super::super::message::Object;
+use super::super::message::{EntityEvent, Object};
 use super::super::{EventId, SyncId};
 use super::desk::Via;
 use super::peer::{Peer, Stage};
-use super::{Audience, Departure, EntityEvent, Server, ServerEvent};
+use super::{Audience, Departure, Server, ServerEvent};
 
 impl Server {
     /// Tells a client that it is gone, and closes its stream.

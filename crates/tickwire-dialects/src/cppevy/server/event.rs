@@ -1,10 +1,11 @@
-//! What a server tells the game, what the game says to it, and why it cannot say something.
+//! What a server tells the game, what the game says to it, why it cannot say something, and what was
+//! refused.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use tickwire_session::{Reason, StreamId};
+use tickwire_session::{Reason, StreamId, counters};
 
 use super::super::limits::DATA_MAX;
 use super::super::{ActionId, SyncId};
@@ -150,3 +151,41 @@ impl fmt::Display for PublishError {
 }
 
 impl core::error::Error for PublishError {}
+
+counters! {
+    /// What a server refused or noticed, by cause.
+    pub struct ServerCounters {
+        /// Datagrams that are no payload of a client, or hold an object that is none.
+        undecodable_datagram,
+        /// Streams that were closed because they could not be read any further.
+        undecodable_stream,
+        /// Objects from addresses that are not attached.
+        stranger,
+        /// Tokens that nobody holds.
+        wrong_token,
+        /// Tokens shown by another host than their holder's.
+        token_from_elsewhere,
+        /// Tokens shown by an address that belongs to another client.
+        foreign_token,
+        /// Joins for which there was no place.
+        full,
+        /// Actions that do not exist.
+        unknown_action,
+        /// Actions of the protocol whose data made no sense.
+        bad_data,
+        /// Actions answered with Busy.
+        busy,
+        /// Actions that the game left unanswered.
+        unanswered,
+        /// Answers of the game to actions that were answered before, or whose client is gone.
+        stray_answer,
+        /// State requests above the rate, or of states that do not exist.
+        request_ignored,
+        /// Connections that had not joined, and gave way to newer ones.
+        too_many_streams,
+        /// Connections that did not join in time.
+        join_overdue,
+        /// Answers dropped because too many were waiting.
+        overrun,
+    }
+}

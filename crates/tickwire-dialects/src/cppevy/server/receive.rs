@@ -6,13 +6,14 @@ use tickwire_session::{Addr, Denied, Instant, Reason, StreamId};
 
 use super::super::limits::{EVENTS_WAITING, STRANGER_ANSWERS};
 use super::super::message::{
-    AssetRequest, Data, Join, Joined, Object, Payload, Sender, Summon, decode_token, encode,
+    AssetRequest, Data, EntityEvent, Join, Joined, Object, Payload, Sender, Summon, decode_token,
+    encode,
 };
 use super::super::{ActionId, EventId, StateId};
 use super::assets::Transfer;
 use super::desk::{LineId, Via};
 use super::peer::{Peer, Stage};
-use super::{Audience, Departure, EntityEvent, Server, ServerEvent};
+use super::{Audience, Departure, Server, ServerEvent};
 
 /// A token was not accepted, and whoever showed it may know.
 struct Refused;

@@ -1,0 +1,157 @@
+//! What a client tells its application: how far it has come, what happened, and what was refused.
+
+use alloc::string::String;
+use core::fmt;
+
+use tickwire_session::counters;
+
+use super::super::message::{Collision, Selection};
+use super::super::{EntityId, PlayerId};
+use super::world::Entity;
+
+/// How far the client has come (see `STATES.md`).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Phase {
+    /// Asking for a place.
+    Connecting,
+    /// Has a place, and is being told what there is.
+    Syncing,
+    /// Knows what there is, and waits for where it is.
+    Settling,
+    /// Plays.
+    Playing,
+    /// Has said that it goes.
+    Leaving,
+    /// Over; nothing is sent any more.
+    Ended(EndReason),
+}
+
+impl Phase {
+    /// Its name.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Connecting => "Connecting",
+            Self::Syncing => "Syncing",
+            Self::Settling => "Settling",
+            Self::Playing => "Playing",
+            Self::Leaving => "Leaving",
+            Self::Ended(_) => "Ended",
+        }
+    }
+}
+
+/// Why it is over.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum EndReason {
+    /// The server has no place left.
+    Full,
+    /// No server answered.
+    Unreachable,
+    /// The server fell silent.
+    TimedOut,
+    /// This client said that it goes.
+    Disconnected,
+    /// The server removed this player, or ended.
+    Removed,
+}
+
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full => "the server is full: try again later",
+            Self::Unreachable => "no server answered: check the address and that it runs",
+            Self::TimedOut => "the server fell silent",
+            Self::Disconnected => "you left",
+            Self::Removed => "the server removed you, or ended",
+        })
+    }
+}
+
+/// What the application is told.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ClientEvent {
+    /// The server gave this client a place.
+    Connected {
+        /// This client's player.
+        player: PlayerId,
+    },
+    /// Everything that is there has been told.
+    Synced,
+    /// Updates have come for it too: from now on the player plays.
+    Started,
+    /// A player is there.
+    Joined(PlayerId),
+    /// A player is gone; this was its name.
+    Left(PlayerId, String),
+    /// A player has another name; this was the old one.
+    Renamed(PlayerId, String),
+    /// A player chose ship and weapons.
+    Selected(PlayerId, Selection),
+    /// A player said something.
+    Chatted(PlayerId, String),
+    /// An entity is there.
+    Added(EntityId),
+    /// An entity is gone; this was its last state.
+    Removed(EntityId, Entity),
+    /// Two entities touched.
+    Collided(Collision),
+    /// It is over.
+    Ended(EndReason),
+}
+
+/// Why something cannot be sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum SayError {
+    /// There is no connection yet, or no more.
+    NotConnected,
+    /// It is empty, or longer than the protocol carries.
+    Length {
+        /// The most bytes allowed.
+        limit: u8,
+    },
+    /// The server has not acknowledged what was said before.
+    TooMuchWaiting,
+}
+
+impl fmt::Display for SayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotConnected => f.write_str("there is no connection"),
+            Self::Length { limit } => write!(f, "text must have 1 to {limit} bytes"),
+            Self::TooMuchWaiting => f.write_str("the server has not taken what was said before"),
+        }
+    }
+}
+
+impl core::error::Error for SayError {}
+
+counters! {
+    /// What a client refused or noticed, by cause.
+    pub struct ClientCounters {
+        /// Datagrams that are not lwar.
+        not_lwar,
+        /// Datagrams that ended inside a message, or held an unknown one.
+        undecodable,
+        /// Messages that only a client sends, or with forbidden content.
+        violations,
+        /// Datagrams from somebody else.
+        stranger,
+        /// Acknowledgements of messages that were never sent.
+        ack_never_sent,
+        /// Reliable messages that came before an earlier one.
+        sequence_gap,
+        /// Unreliable parts of packets that came after a newer one.
+        stale,
+        /// Updates and removals of entities that are not known.
+        unknown_entity,
+        /// Chats of players that are not known.
+        unknown_player,
+        /// Players and entities above what is kept.
+        too_many,
+        /// Datagrams dropped because too many events were waiting.
+        overrun,
+    }
+}

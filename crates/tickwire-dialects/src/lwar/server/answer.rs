@@ -1,0 +1,76 @@
+//! What is said at once, outside of the regular packets.
+//!
+//! In: whom to answer, and what. Out: packets of one answer each, before all others. Whoever is answered
+//! may be nobody's client, so what waits is bounded, and nothing but what came is answered.
+
+use alloc::vec::Vec;
+
+use tickwire_session::{Addr, Instant, Transmit};
+
+use super::super::PlayerId;
+use super::super::limits::ANSWERS_WAITING;
+use super::super::message::Unreliable;
+use super::super::packet::Header;
+use super::Server;
+
+/// What somebody is told.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Answer {
+    Join(PlayerId),
+    Full { ack: u32 },
+    Leave,
+}
+
+impl Server {
+    /// Queues an answer, unless too many wait.
+    pub(super) fn answer(&mut self, to: Addr, answer: Answer) {
+        if self.answers.len() == ANSWERS_WAITING {
+            self.counters.overrun += 1;
+        } else {
+            self.answers.push_back((to, answer));
+        }
+    }
+
+    /// Writes the next answer that still has somebody to go to.
+    pub(super) fn write_next_answer(
+        &mut self,
+        now: Instant,
+        out: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        while let Some((to, answer)) = self.answers.pop_front() {
+            if let Some(transmit) = self.write_answer(now, to, answer, out) {
+                return Some(transmit);
+            }
+        }
+        None
+    }
+
+    /// Writes a packet that holds one answer. An answer to somebody who is gone is left out.
+    fn write_answer(
+        &mut self,
+        now: Instant,
+        to: Addr,
+        answer: Answer,
+        out: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        let timestamp = self.timestamp(now);
+        match answer {
+            Answer::Full { ack } => {
+                Unreliable::Full.encode(&mut Header { ack, timestamp: 0 }.begin(out));
+            }
+            Answer::Join(player) => {
+                let place = self.places.get_mut(usize::from(player.0.index))?;
+                let peer = place.as_deref_mut().filter(|peer| peer.player == player)?;
+                peer.write_packet(now, timestamp, None, out);
+            }
+            Answer::Leave => {
+                let departed = self
+                    .departed
+                    .iter_mut()
+                    .find(|departed| departed.addr == to)?;
+                departed.write_packet(now, timestamp, out);
+            }
+        }
+        Some(Transmit::Datagram { to })
+    }
+}

@@ -1,0 +1,141 @@
+//! What a server tells its game: who came, chose, spoke and went, and what was refused.
+
+use alloc::string::String;
+use core::fmt;
+
+use tickwire_session::counters;
+
+use super::super::PlayerId;
+use super::super::limits::ENTITIES_MAX;
+use super::super::message::Selection;
+
+/// What the game is told.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ServerEvent {
+    /// Somebody is there and can be seen by the others. It has no ship yet.
+    Joined {
+        /// Its id.
+        player: PlayerId,
+        /// Its name.
+        name: String,
+    },
+    /// A player chose. The first choice brings its ship; a later one counts from the next respawn.
+    Selected {
+        /// Who.
+        player: PlayerId,
+        /// Ship and weapons, checked to exist.
+        selection: Selection,
+    },
+    /// A player has a new name; everybody knows already.
+    Renamed {
+        /// Who.
+        player: PlayerId,
+        /// The name.
+        name: String,
+    },
+    /// A player said something; everybody heard it already.
+    Chatted {
+        /// Who.
+        player: PlayerId,
+        /// What.
+        text: String,
+    },
+    /// A player is gone, and its entities are gone from the table.
+    Left {
+        /// Who.
+        player: PlayerId,
+        /// Why.
+        why: Departure,
+    },
+}
+
+/// Why a player is gone.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Departure {
+    /// It said so.
+    Disconnected,
+    /// Nothing was heard of it.
+    TimedOut,
+    /// It stopped acknowledging, or could not keep up.
+    FellBehind,
+    /// It broke the protocol too often.
+    Violations,
+    /// The game sent it away.
+    Kicked,
+    /// The server ends.
+    ShutDown,
+}
+
+impl fmt::Display for Departure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Disconnected => "left",
+            Self::TimedOut => "timed out",
+            Self::FellBehind => "fell behind",
+            Self::Violations => "broke the protocol too often",
+            Self::Kicked => "was sent away",
+            Self::ShutDown => "left: the server ends",
+        })
+    }
+}
+
+/// The entity table is full.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct TooManyEntities;
+
+impl fmt::Display for TooManyEntities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "there are {ENTITIES_MAX} entities already: remove one first"
+        )
+    }
+}
+
+impl core::error::Error for TooManyEntities {}
+
+counters! {
+    /// What a server refused or noticed, by cause.
+    pub struct ServerCounters {
+        /// Datagrams too short for a header.
+        short_header,
+        /// Datagrams of another protocol or version.
+        wrong_app_id,
+        /// Datagrams above the largest accepted.
+        oversized,
+        /// Datagrams that ended inside a message.
+        truncated,
+        /// Messages with an id that does not exist.
+        unknown_message,
+        /// Messages that only a server sends.
+        server_only,
+        /// Messages that named another player as their sender.
+        foreign_player,
+        /// Connects of somebody who is connected.
+        second_connect,
+        /// Names that are empty, too long or not UTF-8.
+        bad_name,
+        /// Chats that are not UTF-8.
+        bad_chat,
+        /// Choices of ships or weapons that do not exist.
+        bad_selection,
+        /// Acknowledgements of messages that were never sent.
+        ack_never_sent,
+        /// Reliable messages that came before an earlier one.
+        sequence_gap,
+        /// Unreliable parts of packets that came after a newer one.
+        stale,
+        /// Datagrams from addresses that are not connected.
+        stranger,
+        /// Connects answered with Full.
+        full,
+        /// Clients that never acknowledged their Join and gave way to another.
+        abandoned,
+        /// Chats, names and selections that must be sent again because there were too many.
+        held_back,
+        /// Answers and datagrams dropped because too much was waiting.
+        overrun,
+    }
+}
