@@ -103,9 +103,13 @@ pub struct Settings {
 pub enum Connect {
     /// It flies in the arena.
     Arena(fn(now: Instant, server: Addr, name: &str, loadout: Loadout) -> Box<dyn ArenaClient>),
-    /// It walks in the tile world.
-    Tiles(fn(now: Instant, server: Addr, name: &str, look: Look) -> Box<dyn TileClient>),
+    /// It walks in the tile world; an error says what is wrong with the name.
+    Tiles(TileConnect),
 }
+
+/// See [`Connect::Tiles`].
+pub type TileConnect =
+    fn(now: Instant, server: Addr, name: &str, look: Look) -> Result<Box<dyn TileClient>, String>;
 
 /// What a protocol is carried by.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -219,7 +223,7 @@ pub trait TileClient: ClientGateway {
     fn walk(&mut self, now: Instant, direction: Direction) -> Result<(), String>;
 
     /// Asks for a block to be another; an error is a sentence for the player.
-    fn build(&mut self, at: BlockId, block: Block) -> Result<(), String>;
+    fn build(&mut self, now: Instant, at: BlockId, block: Block) -> Result<(), String>;
 
     /// Does what a bot wants to do, given what the player sees; an error is a sentence for the player.
     fn follow(&mut self, now: Instant, bot: &mut Bot) -> Result<(), String> {
@@ -242,7 +246,7 @@ pub trait TileClient: ClientGateway {
         });
         match act {
             Some(Act::Walk(direction)) => self.walk(now, direction),
-            Some(Act::Build { at, block }) => self.build(at, block),
+            Some(Act::Build { at, block }) => self.build(now, at, block),
             Some(Act::Say(text)) => self.chat(now, &text),
             None => Ok(()),
         }

@@ -15,6 +15,7 @@ use tickwire_session::{Addr, Instant, Session, Traffic};
 
 use crate::address;
 use crate::figures::{loading_bar, millis, percentile};
+use crate::misuse::Misuse;
 use crate::stop::Stop;
 use pilot::Pilot;
 use walker::Walker;
@@ -102,6 +103,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     load.play(&mut report, args, &stop)?;
     let good = report.count(&load.players);
     load.leave()?;
+    // What they say in leaving is traffic too.
+    report.add_traffic(&load.players);
     if args.json {
         println!("{}", report.json(args));
     } else {
@@ -123,7 +126,7 @@ impl Load {
             driver.open();
             Player::new(args, number, driver.now(), server)
         });
-        let players = players.collect();
+        let players = players.collect::<anyhow::Result<_>>()?;
         Ok(Self {
             driver,
             host: None,
@@ -143,7 +146,7 @@ impl Load {
             let (_, server) = driver.link(server);
             Player::new(args, number, driver.now(), server)
         });
-        let players = players.collect();
+        let players = players.collect::<anyhow::Result<_>>()?;
         Ok(Self {
             driver,
             host: Some(host),
@@ -243,7 +246,7 @@ fn sessions<'a>(host: &'a mut Option<Host>, players: &'a mut [Player]) -> Vec<&'
 }
 
 impl Player {
-    fn new(args: &Args, number: u16, now: Instant, server: Addr) -> Self {
+    fn new(args: &Args, number: u16, now: Instant, server: Addr) -> anyhow::Result<Self> {
         let seed = args.seed.wrapping_add(number.into());
         let name = format!("bot-{}", number + 1);
         let body: Box<dyn Body> = match args.protocol.connect {
@@ -251,13 +254,14 @@ impl Player {
                 connect(now, server, &name, loadout)
             })),
             Connect::Tiles(connect) => {
-                Box::new(Walker::new(seed, |look| connect(now, server, &name, look)))
+                let walker = Walker::new(seed, |look| connect(now, server, &name, look));
+                Box::new(walker.map_err(Misuse)?)
             }
         };
-        Self {
+        Ok(Self {
             body,
             connected: false,
-        }
+        })
     }
 
     fn step(&mut self, now: Instant, notices: &mut Vec<Notice>) {
@@ -307,6 +311,15 @@ impl Report {
                 Status::Connecting | Status::Loading { .. } => self.timed_out += 1,
                 Status::Playing => {}
             }
+        }
+        // One that is only on its way back at the end is lost.
+        players
+            .iter()
+            .all(|player| player.status() == Status::Playing)
+    }
+
+    fn add_traffic(&mut self, players: &[Player]) {
+        for player in players {
             let traffic = &mut self.traffic;
             player.figures().visit_peers(&mut |peer| {
                 traffic.bytes_in += peer.traffic.bytes_in;
@@ -317,10 +330,6 @@ impl Report {
                 traffic.messages_out += peer.traffic.messages_out;
             });
         }
-        // One that is only on its way back at the end is lost.
-        players
-            .iter()
-            .all(|player| player.status() == Status::Playing)
     }
 
     fn text(&mut self, args: &Args) -> String {

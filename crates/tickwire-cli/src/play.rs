@@ -25,6 +25,7 @@ use tickwire_session::{Addr, Instant};
 
 use crate::address;
 use crate::arena_canvas::{Blast, Blasts, Camera, Zoom};
+use crate::misuse::Misuse;
 use crate::screen::{self, Input};
 use crate::stop::Stop;
 use editor::{Edited, Editor};
@@ -100,7 +101,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             let flight = Flight::new(gateway, &seat);
             seat.play(flight, panels::draw)
         }
-        Connect::Tiles(connect) => tiles::walk(seat, connect(now, to, &args.name, tiles::LOOK)),
+        Connect::Tiles(connect) => {
+            let gateway = connect(now, to, &args.name, tiles::LOOK).map_err(Misuse)?;
+            tiles::walk(seat, gateway)
+        }
     }
 }
 

@@ -23,6 +23,7 @@ mod inspect;
 pub mod limits;
 pub mod mask;
 pub mod message;
+mod name;
 mod outbox;
 mod pace;
 mod place;
@@ -40,6 +41,7 @@ pub use client::{
 };
 pub use inspect::inspect;
 pub use message::{Look, Version};
+pub use name::BadName;
 pub use place::{
     BlockId, Cell, ChunkId, ChunkXy, Direction, EntityId, Low, PlayerId, SetId, Spot, Sublayer,
 };

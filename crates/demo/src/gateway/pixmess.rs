@@ -21,7 +21,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     // Nothing in pixmess is secret.
     serve: |_| Box::new(server::Gateway::new()),
     connect: Connect::Tiles(|now, server, name, look| {
-        Box::new(client::Gateway::new(now, server, name, look))
+        Ok(Box::new(client::Gateway::new(now, server, name, look)?))
     }),
     inspect: |from, bytes, trace| pixmess::inspect(from == Side::Client, bytes, trace),
 };

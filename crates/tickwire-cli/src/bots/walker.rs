@@ -14,17 +14,20 @@ pub(super) struct Walker {
 }
 
 impl Walker {
-    pub(super) fn new(seed: u64, connect: impl FnOnce(Look) -> Box<dyn TileClient>) -> Self {
+    pub(super) fn new(
+        seed: u64,
+        connect: impl FnOnce(Look) -> Result<Box<dyn TileClient>, String>,
+    ) -> Result<Self, String> {
         let look = Look {
             ch: u16::from(b'@'),
             // Any ink but black.
             col: 9 + u16::try_from(seed % 6).unwrap_or_default(),
         };
-        Self {
+        Ok(Self {
             bot: Bot::new(seed),
-            gateway: connect(look),
+            gateway: connect(look)?,
             next_thought: Instant::ZERO,
-        }
+        })
     }
 }
 

@@ -248,7 +248,7 @@ impl Walk {
     fn build(&mut self, now: Instant, sublayer: Sublayer, block: Block) {
         if let Some(cell) = self.ahead() {
             let at = self.gateway.block_at(cell, sublayer);
-            let built = self.gateway.build(at, block);
+            let built = self.gateway.build(now, at, block);
             self.picture.margin.complain(now, "not built", built);
         }
     }

@@ -329,3 +329,17 @@ fn without_a_terminal_play_says_what_it_needs() {
     assert!(done.stderr.contains("needs a terminal"), "{}", done.stderr);
     assert_eq!(done.stderr.lines().count(), 1);
 }
+
+#[test]
+fn a_name_that_no_server_takes_is_refused_before_anything_else() {
+    let long = "n".repeat(33);
+    for (name, why) in [
+        ("", "must not be empty"),
+        (&long, "at most 32 bytes"),
+        ("a\tb", "no control characters"),
+    ] {
+        let mut terminal = Terminal::start(&["play", "pixmess", "--name", name]);
+        assert_eq!(terminal.wait(), 2, "{}", terminal.text());
+        terminal.wait_for_text(why);
+    }
+}

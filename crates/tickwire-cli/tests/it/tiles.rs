@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -370,6 +370,53 @@ fn only_a_client_of_version_two_hears_of_the_train() {
         packet.kind == CHAT && packet.text.starts_with(b"* 2 here")
     });
     assert_eq!(answer.text, b"* 2 here: new old");
+}
+
+/// Reads a login; its version.
+fn read_login(stream: &mut TcpStream) -> u16 {
+    let timeout = stream.set_read_timeout(Some(PATIENCE));
+    timeout.expect("a timeout can be set");
+    let mut login = [0; 8 + 5];
+    stream.read_exact(&mut login).expect("a login comes");
+    assert_eq!((login[0], &login[8..]), (LOGIN, &b"bot-1"[..]));
+    u16::from_le_bytes([login[1], login[2]])
+}
+
+#[test]
+fn a_bot_gets_into_a_server_of_draft_1_and_counts_every_byte_that_it_sent() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let addr = listener.local_addr().expect("it is bound").to_string();
+    let server = std::thread::spawn(move || {
+        let (mut first, _) = listener.accept().expect("a bot comes");
+        assert_eq!(read_login(&mut first), 2);
+        first
+            .write_all(b"\x7f\x11Version mismatch!")
+            .expect("it listens");
+        let (mut second, _) = listener.accept().expect("it comes again");
+        assert_eq!(read_login(&mut second), 1);
+        // player_id 7, and entity_creation 7 at (0, 0).
+        let welcome = b"\x7e\x07\x00\xd1\x1e\x07\x00\x05bot-1";
+        second.write_all(welcome).expect("it listens");
+        let mut rest = Vec::new();
+        second.read_to_end(&mut rest).expect("it leaves");
+        assert!(rest.ends_with(b"\x7f\x03bye"), "{rest:02x?}");
+        2 * (8 + 5) + rest.len()
+    });
+    let done = run(&[
+        "bots",
+        "pixmess",
+        "--count",
+        "1",
+        "--seconds",
+        "2",
+        "--json",
+        "--connect",
+        &addr,
+    ]);
+    let heard = server.join().expect("the bot is as it should be");
+    let report: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(done.code, Some(0), "{report}");
+    assert_eq!(report["bytes_out"].as_u64(), u64::try_from(heard).ok());
 }
 
 #[test]

@@ -6,55 +6,38 @@
 //! Its own steps it takes at once, because the server does not repeat them to it; where the server
 //! disagrees it is put right. Block changes it only asks for: they happen when the server says so.
 
+mod act;
+mod config;
 mod event;
 mod receive;
 mod world;
 
 use alloc::collections::VecDeque;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use tickwire_session::{
-    Addr, Ended, Events, Instant, Path, PeerStats, Room, RoundTrip, Session, StreamId, TokenBucket,
-    Traffic, Transmit,
+    Addr, Ended, Events, Instant, Path, PeerStats, Room, RoundTrip, Session, StreamId, Traffic,
+    Transmit,
 };
 
 use super::inbox::Inbox;
-use super::limits::{
-    CLIENT_QUEUE, EVENTS_WAITING, LINGER, MEASURE_PERIOD, MOVE_REFILL, MOVES_AT_ONCE, PING_PERIOD,
-    REQUESTS_A_SECOND, TEXT_MAX, TIMEOUT,
-};
-use super::message::{BlockSet, FromClient, Look, Shared, Version};
+use super::limits::{EVENTS_WAITING, LINGER, MEASURE_PERIOD, PING_PERIOD, TIMEOUT};
+use super::message::{FromClient, Shared, Version};
 use super::outbox::Outbox;
-use super::{Block, BlockId, Cell, ChunkId, Direction, EntityId, PlayerId, SetId, Tiles};
+use super::{Block, BlockId, Cell, ChunkId, EntityId, PlayerId, SetId, Tiles};
+use act::Rates;
 use world::World;
 
+pub use config::ClientConfig;
 pub use event::{ActError, ClientCounters, ClientEvent, EndReason, Phase};
 pub use world::Entity;
-
-/// Whom to connect to, and as whom.
-#[derive(Clone, Debug)]
-pub struct ClientConfig {
-    /// The server.
-    pub server: Addr,
-    /// The player's name, 1 to 32 bytes. An empty one makes a spectator, in version 2.
-    pub name: String,
-    /// What the player looks like.
-    pub look: Look,
-    /// Which version to speak.
-    pub version: Version,
-}
-
-/// The only stream of a client.
-const STREAM: StreamId = StreamId::Dialled(0);
 
 /// A pixmess client.
 #[derive(Debug)]
 pub struct Client {
-    server: Addr,
-    name: String,
-    look: Look,
-    version: Version,
+    config: ClientConfig,
+    /// The connection; the second one, if the first server did not speak version 2.
+    stream: StreamId,
     phase: Phase,
     world: World,
     inbox: Inbox,
@@ -63,9 +46,11 @@ pub struct Client {
     our_set: SetId,
     room: u32,
     orders: VecDeque<Transmit>,
-    moves: TokenBucket,
-    /// Whether steps were taken that the server has not confirmed.
-    stepped: bool,
+    rates: Rates,
+    /// What the server was told last of where this client stands, unless steps were taken since.
+    reported: Option<Cell>,
+    /// Whether the server has to be told again.
+    owes_report: bool,
     last_heard: Instant,
     /// When the last ping was sent, or the login answered.
     last_ping: Instant,
@@ -82,23 +67,21 @@ pub struct Client {
 impl Client {
     /// A client that begins to connect.
     pub fn new(now: Instant, config: ClientConfig) -> Self {
+        let stream = StreamId::Dialled(0);
+        let to = config.server;
         Self {
-            server: config.server,
-            name: config.name,
-            look: config.look,
-            version: config.version,
+            config,
+            stream,
             phase: Phase::Dialling,
             world: World::default(),
             inbox: Inbox::default(),
             outbox: Outbox::new(),
             our_set: SetId::ROOT,
             room: Room::CLOSED.bytes,
-            orders: VecDeque::from([Transmit::Dial {
-                on: STREAM,
-                to: config.server,
-            }]),
-            moves: TokenBucket::new(now, MOVES_AT_ONCE, MOVE_REFILL),
-            stepped: false,
+            orders: VecDeque::from([Transmit::Dial { on: stream, to }]),
+            rates: Rates::new(now),
+            reported: None,
+            owes_report: false,
             last_heard: now,
             last_ping: now,
             pinged: None,
@@ -113,6 +96,11 @@ impl Client {
     /// How far it has come.
     pub const fn phase(&self) -> &Phase {
         &self.phase
+    }
+
+    /// The version that it speaks, or tries to: a server that does not know version 2 makes it 1.
+    pub const fn version(&self) -> Version {
+        self.config.version
     }
 
     /// This client's number, once logged in.
@@ -151,81 +139,9 @@ impl Client {
         self.world.sets.iter().map(|(&set, &at)| (set, at))
     }
 
-    /// Takes a step, at once. Whether there is something in the way is the server's to know: it puts
-    /// the player back if so.
-    pub fn walk(&mut self, now: Instant, direction: Direction) -> Result<(), ActError> {
-        self.check_player()?;
-        let own = self.world.player.map(PlayerId::entity);
-        let own = own.and_then(|own| self.world.entities.get_mut(&own));
-        let own = own.ok_or(ActError::NotPlaying)?;
-        let to = own.at.step(direction).ok_or(ActError::TooFar)?;
-        self.moves.take(now).ok_or(ActError::TooFast)?;
-        own.at = to;
-        self.stepped = true;
-        let direction = direction.code();
-        self.outbox.push(FromClient::Movement { direction });
-        Ok(())
-    }
-
-    /// Asks for a block to be another. It is when [`ClientEvent::BlockChanged`] says so.
-    pub fn edit(&mut self, id: BlockId, block: Block) -> Result<(), ActError> {
-        let own = self.check_player()?;
-        let corner = self.world.corner(id.set).ok_or(ActError::UnknownSet)?;
-        let cell = id.cell.low();
-        if cell.nearest(own.seen_from(corner)) != id.cell {
-            return Err(ActError::TooFar);
-        }
-        self.select(id.set);
-        self.outbox.push(FromClient::BlockSet(BlockSet {
-            sublayer: id.sublayer,
-            cell,
-            block,
-        }));
-        Ok(())
-    }
-
-    /// Asks for a chunk: [`ClientEvent::ChunkLoaded`] or [`ClientEvent::ChunkReleased`] is the answer.
-    pub fn request(&mut self, chunk: ChunkId) -> Result<(), ActError> {
-        self.check_open()?;
-        self.world.corner(chunk.set).ok_or(ActError::UnknownSet)?;
-        if self.world.wanted.len() >= REQUESTS_A_SECOND {
-            return Err(ActError::TooMuchWaiting);
-        }
-        self.world.wanted.insert(chunk);
-        self.select(chunk.set);
-        self.outbox.push(FromClient::LayerRequest(chunk.at));
-        Ok(())
-    }
-
-    /// Lets a chunk go. The entities in it go when the server has heard it.
-    pub fn release(&mut self, chunk: ChunkId) -> Result<(), ActError> {
-        self.check_open()?;
-        self.world.corner(chunk.set).ok_or(ActError::UnknownSet)?;
-        self.world.drop_chunk(chunk);
-        self.select(chunk.set);
-        self.outbox.push(FromClient::LayerRelease(chunk.at));
-        Ok(())
-    }
-
-    /// Hears no more of an entity, until its chunk is loaded again.
-    pub fn ignore(&mut self, entity: EntityId) -> Result<(), ActError> {
-        self.check_open()?;
-        if self.world.player.map(PlayerId::entity) == Some(entity) {
-            return Err(ActError::NotPlaying);
-        }
-        self.world.entities.remove(&entity);
-        self.outbox.push(FromClient::EntityDestruction { entity });
-        Ok(())
-    }
-
-    /// Says something to everybody, or gives a command that begins with a slash.
-    pub fn chat(&mut self, text: &str) -> Result<(), ActError> {
-        self.check_player()?;
-        if text.is_empty() || text.len() > TEXT_MAX {
-            return Err(ActError::Length { limit: TEXT_MAX });
-        }
-        self.outbox.push(FromClient::Chat { text: text.into() });
-        Ok(())
+    /// The cell of the root on which a set's corner lies, if there is such a set. The root is one.
+    pub fn corner(&self, set: SetId) -> Option<Cell> {
+        self.world.corner(set)
     }
 
     /// Says that it goes, after everything else that was said.
@@ -240,28 +156,6 @@ impl Client {
     /// What was refused so far.
     pub const fn counters(&self) -> &ClientCounters {
         &self.counters
-    }
-
-    /// Fails unless something can be said.
-    fn check_open(&self) -> Result<(), ActError> {
-        match self.phase {
-            Phase::Playing if self.outbox.messages() < CLIENT_QUEUE => Ok(()),
-            Phase::Playing => Err(ActError::TooMuchWaiting),
-            _ => Err(ActError::NotPlaying),
-        }
-    }
-
-    /// Fails unless this client's player can do something; where it stands.
-    fn check_player(&self) -> Result<Cell, ActError> {
-        self.check_open()?;
-        self.position().ok_or(ActError::NotPlaying)
-    }
-
-    fn select(&mut self, set: SetId) {
-        if self.our_set != set {
-            self.our_set = set;
-            self.outbox.push(FromClient::LayersetSelect { set });
-        }
     }
 
     fn tell(&mut self, event: ClientEvent) {
@@ -290,8 +184,37 @@ impl Client {
         if !matches!(self.phase, Phase::Ended(_)) {
             self.phase = Phase::Ended(why.clone());
             self.outbox.clear();
-            self.orders.push_back(Transmit::Finish { on: STREAM });
+            self.orders.push_back(Transmit::Finish { on: self.stream });
             self.tell(ClientEvent::Ended(why));
+        }
+    }
+
+    /// Ends this connection and opens another, to speak version 1.
+    fn step_down(&mut self, now: Instant) {
+        self.orders.push_back(Transmit::Finish { on: self.stream });
+        self.stream = StreamId::Dialled(1);
+        self.orders.push_back(Transmit::Dial {
+            on: self.stream,
+            to: self.config.server,
+        });
+        self.config.version = Version::One;
+        self.phase = Phase::Dialling;
+        self.world = World::default();
+        self.outbox = Outbox::new();
+        self.room = Room::CLOSED.bytes;
+        self.last_heard = now;
+    }
+
+    /// Says where this client believes to stand, once everything else is said: so it is one message
+    /// however often the server moves it, and true after all that was said before.
+    fn report(&mut self) {
+        if self.owes_report
+            && self.outbox.messages() == 0
+            && let Some(at) = self.position()
+        {
+            self.owes_report = false;
+            self.reported = Some(at);
+            self.outbox.push(FromClient::EntityPosition { at });
         }
     }
 
@@ -339,32 +262,31 @@ impl Client {
 
 impl Session for Client {
     fn handle_opened(&mut self, now: Instant, on: StreamId, _peer: Addr) {
-        if on == STREAM && self.phase == Phase::Dialling {
+        if on == self.stream && self.phase == Phase::Dialling {
             self.phase = Phase::LoggingIn;
             self.last_heard = now;
-            let name = self.name.as_str().into();
             self.outbox.push(FromClient::Login {
-                version: self.version.code(),
-                look: self.look,
-                name,
+                version: self.config.version.code(),
+                look: self.config.look,
+                name: self.config.name.as_str().into(),
             });
         }
     }
 
     fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
-        if on == STREAM {
+        if on == self.stream {
             self.receive(now, bytes);
         }
     }
 
     fn handle_room(&mut self, _now: Instant, path: Path, room: Room) {
-        if path == Path::Stream(STREAM) {
+        if path == Path::Stream(self.stream) {
             self.room = room.bytes;
         }
     }
 
     fn handle_closed(&mut self, _now: Instant, path: Path, _why: Ended) {
-        if path != Path::Stream(STREAM) {
+        if path != Path::Stream(self.stream) {
             return;
         }
         match self.phase {
@@ -397,6 +319,9 @@ impl Session for Client {
         if matches!(self.phase, Phase::Ended(_)) {
             return None;
         }
+        if self.room > 0 && self.phase == Phase::Playing {
+            self.report();
+        }
         if self.room > 0 && !self.outbox.is_empty() {
             // A ping beside something else breaks no silence: a server that measures in silence
             // goes on doing so.
@@ -408,7 +333,7 @@ impl Session for Client {
             let written = out.len() - before;
             self.room -= u32::try_from(written).unwrap_or(self.room);
             self.traffic.sent(written);
-            return Some(Transmit::Stream { on: STREAM });
+            return Some(Transmit::Stream { on: self.stream });
         }
         if self.phase == Phase::Leaving && self.outbox.is_empty() {
             self.end_leaving();
@@ -432,7 +357,7 @@ impl Session for Client {
             Phase::Leaving => "Leaving",
             Phase::Ended(_) => "Ended",
         };
-        let mut stats = PeerStats::new("", self.server, state);
+        let mut stats = PeerStats::new("", self.config.server, state);
         stats.round_trip = self.round_trip.mean();
         stats.jitter = self.round_trip.jitter();
         stats.traffic = self.traffic;

@@ -64,6 +64,17 @@ pub const MOVES_AT_ONCE: u32 = 20;
 /// See [`MOVES_AT_ONCE`]: 20 a second.
 pub const MOVE_REFILL: Duration = Duration::from_millis(50);
 
+/// How much closer together than they were sent a client's packets may arrive before its server finds
+/// them too many: its own spans are longer by this. More than the jitter of a usable path.
+pub const JITTER_ALLOWED: Duration = Duration::from_millis(200);
+
+/// Steps a client takes at once: what its server allows, less those for which the tokens come within
+/// [`JITTER_ALLOWED`].
+pub const STEPS_AT_ONCE: u32 = 16;
+/// See [`STEPS_AT_ONCE`]. Slower than [`MOVE_REFILL`] by more than two clocks ever differ, so that a
+/// long walk does not use up what is allowed for jitter.
+pub const STEP_REFILL: Duration = Duration::from_millis(51);
+
 /// Positions told in any second to a client that moves too fast or nowhere.
 pub const CORRECTIONS_A_SECOND: usize = 4;
 
@@ -78,7 +89,8 @@ pub const CHATS_A_SPAN: usize = 8;
 /// See [`CHATS_A_SPAN`].
 pub const CHAT_SPAN: Duration = Duration::from_secs(10);
 
-/// Bytes that wait for a client that does not read; on top of that it is cut off.
+/// Bytes that wait for a client that does not read; on top of that it is cut off. A client leaves a
+/// server for the same, which can only be one that pings and does not read the answers.
 ///
 /// Counted as if no mask spared any. A full set of chunks that do not compress takes 600 KiB.
 pub const WAITING_MAX: usize = 1 << 20;
@@ -97,7 +109,8 @@ pub const CONNECTIONS_MAX: usize = 4_096;
 /// became free rests for thousands of others before it is given again.
 pub const ENTITIES_MAX: usize = 4_096;
 
-/// Movable layer sets at a time: every client of version 2 is told of all of them when it logs in.
+/// Movable layer sets at a time: every client of version 2 is told of all of them when it logs in. A
+/// client does not believe in more.
 pub const SETS_MAX: usize = 256;
 
 /// Packets behind one that the encoder considers at least, if there are as many, before it decides
@@ -110,7 +123,7 @@ pub const LOOK_AHEAD: usize = 8;
 /// with those behind them, so a quarter of the work is done twice.
 pub const LOOK_THROUGH: usize = 32;
 
-/// Messages that a client keeps waiting for a server that does not read.
+/// Messages that a client keeps waiting for a server that does not read, pongs apart.
 pub const CLIENT_QUEUE: usize = 256;
 
 /// Events that wait for a client's application; on top of that the oldest is lost. What they tell of

@@ -44,6 +44,9 @@ pub enum Version {
     Two,
 }
 
+/// What a server says to a client whose version it does not speak: draft 1 knows no other word for it.
+pub(super) const VERSION_MISMATCH: &str = "Version mismatch!";
+
 impl Version {
     /// The version of this number, if it is spoken here.
     pub const fn of_code(code: u16) -> Option<Self> {

@@ -16,8 +16,9 @@ use super::message::{Packet, Run};
 /// What waits to be sent to a peer, and what the masks towards it are by now.
 #[derive(Debug)]
 pub(super) struct Outbox<M> {
-    /// Ping and pong, which overtake everything. They have no masks.
-    urgent: VecDeque<M>,
+    /// Ping and pong, which overtake everything, each with how many there are in a row: a peer decides
+    /// how many pongs wait, and may make them many. They have no fields.
+    urgent: VecDeque<(M, usize)>,
     queue: VecDeque<M>,
     /// The rest of a packet that was cut.
     cut: Vec<u8>,
@@ -43,10 +44,13 @@ impl<M: Packet> Outbox<M> {
         self.queue.push_back(message);
     }
 
-    /// Puts a message without masks before all others but those that were put there earlier.
+    /// Puts a message without fields before all others but those that were put there earlier.
     pub(super) fn push_urgent(&mut self, message: M) {
         self.waiting += message.plain_size();
-        self.urgent.push_back(message);
+        match self.urgent.back_mut() {
+            Some((last, count)) if last.kind() == message.kind() => *count += 1,
+            _ => self.urgent.push_back((message, 1)),
+        }
     }
 
     /// Forgets what is not encoded yet.
@@ -61,13 +65,13 @@ impl<M: Packet> Outbox<M> {
         self.waiting
     }
 
-    /// How many messages wait.
+    /// How many messages wait, but for the urgent ones.
     pub(super) fn messages(&self) -> usize {
-        self.urgent.len() + self.queue.len()
+        self.queue.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.messages() == 0 && self.cut.is_empty()
+        self.urgent.is_empty() && self.queue.is_empty() && self.cut.is_empty()
     }
 
     /// Appends what there is room for; how many packets were begun.
@@ -79,13 +83,17 @@ impl<M: Packet> Outbox<M> {
         self.waiting -= rest;
         let mut packets = 0;
         while out.len() < end
-            && let Some(message) = self.urgent.pop_front()
+            && let Some((message, count)) = self.urgent.front_mut()
         {
             self.waiting -= message.plain_size();
             // A packet is cut where the room ends, not by the writer.
             let mut w = Writer::new(out, usize::MAX);
             message.encode(&mut self.masks, iter::empty(), &mut w);
             packets += 1;
+            *count -= 1;
+            if *count == 0 {
+                self.urgent.pop_front();
+            }
         }
         while out.len() < end && !self.queue.is_empty() {
             packets += self.write_run(end, out);
@@ -160,6 +168,23 @@ mod tests {
     }
 
     #[test]
+    fn many_pongs_wait_in_one_place() {
+        let mut outbox = Outbox::new();
+        for _ in 0..100_000 {
+            outbox.push_urgent(Message::Pong);
+        }
+        outbox.push_urgent(Message::Ping);
+        assert_eq!((outbox.urgent.len(), outbox.waiting()), (2, 100_001));
+        let mut got = vec![];
+        while !outbox.is_empty() {
+            outbox.write(30_000, &mut got);
+        }
+        assert_eq!(got.len(), 100_001);
+        assert_eq!(got.iter().position(|&kind| kind != 0x7d), Some(100_000));
+        assert_eq!((got.last(), outbox.waiting()), (Some(&0x7c), 0));
+    }
+
+    #[test]
     fn clearing_keeps_the_rest_of_what_was_begun() {
         let mut outbox = Outbox::new();
         outbox.push(chat("hello"));
@@ -168,7 +193,7 @@ mod tests {
         outbox.write(3, &mut got);
         outbox.clear();
         assert_eq!(outbox.waiting(), 4);
-        outbox.push_urgent(FromClient::Kick {
+        outbox.push(FromClient::Kick {
             reason: "bye".into(),
         });
         outbox.write(100, &mut got);

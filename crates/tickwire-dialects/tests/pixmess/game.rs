@@ -1,4 +1,4 @@
-//! A game of few rules: solid cells are in the way, everything else is allowed.
+//! A game of few rules: solid cells are in the way, everything else is allowed unless it is moody.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,6 +6,7 @@ use tickwire_dialects::pixmess::{
     Block, BlockId, Cell, ChunkId, Layer, PlayerId, Server, ServerEvent, SetId, Sublayer, Tiles,
 };
 use tickwire_session::Instant;
+use tickwire_sim::{Chance, Rng};
 
 use super::words::{WALL, cell};
 
@@ -17,6 +18,8 @@ pub(crate) struct Game {
     pub(crate) spawn: Cell,
     /// Blocks that nobody may change.
     pub(crate) sacred: BTreeSet<(i32, i32)>,
+    /// Refuses a step in four, wherever it leads.
+    pub(crate) moods: Option<Rng>,
     /// Does not answer any more.
     pub(crate) silent: bool,
     /// Layers compressed: one for each state of a chunk that was asked for.
@@ -65,13 +68,15 @@ impl Game {
         }
     }
 
-    fn decide_move(&self, now: Instant, server: &mut Server, player: PlayerId, to: Cell) {
+    fn decide_move(&mut self, now: Instant, server: &mut Server, player: PlayerId, to: Cell) {
         let id = BlockId {
             set: SetId::ROOT,
             cell: to,
             sublayer: Sublayer::Solid,
         };
-        if self.block(id).typ == 0 {
+        let moody = |moods: &mut Rng| moods.happens(Chance::percent(25));
+        let refused = self.moods.as_mut().is_some_and(moody);
+        if self.block(id).typ == 0 && !refused {
             server.allow_move(now, player);
         } else {
             server.refuse_move(now, player);

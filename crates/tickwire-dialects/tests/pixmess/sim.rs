@@ -1,7 +1,8 @@
 //! Two walkers and an editor over streams that are slow, narrow and sometimes cut.
 //!
 //! First faults: windows from a single byte, pieces cut anywhere, delays, resets; meanwhile everybody
-//! walks, digs, builds, talks, asks for chunks and lets them go, and the game moves a cat and a train.
+//! walks, digs, builds, talks, asks for chunks and lets them go, and the game moves a cat and a train
+//! and refuses one step in four.
 //! Who loses its connection comes back. Then quiet: each client must see what the server has, no block
 //! and no entity more or less.
 
@@ -29,7 +30,8 @@ const SETTLING: u32 = 800;
 const NAMES: [&str; 3] = ["ann", "bob", "eve"];
 
 const WORST: Conditions = Conditions {
-    latency: Duration::from_millis(40),
+    // Several steps are under way when one of them is refused.
+    latency: Duration::from_millis(300),
     jitter: Duration::from_millis(40),
     loss: Chance::percent(5),
     duplication: Chance::percent(5),
@@ -86,13 +88,15 @@ impl World {
             .create_entity(cell(8, 8), LOOK, "cat")
             .expect("the first");
         let train = server.create_set(cell(20, 20)).expect("the first");
+        let mut game = Game::default();
+        game.moods = Some(Rng::new(seed).branch(2));
         let clients = NAMES.map(|name| connect(&net, name)).into();
         Self {
             rng: Rng::new(seed).branch(1),
             net,
             nodes,
             server,
-            game: Game::default(),
+            game,
             clients,
             cat,
             train,
@@ -167,11 +171,11 @@ impl World {
         let client = &mut self.clients[index];
         // Whether it could be said does not matter here.
         let _said = match (action, NAMES[index]) {
-            (0..3, _) => client.request(chunk),
+            (0..3, _) => client.request(now, chunk),
             (3, _) => client.release(chunk),
-            (4, _) => client.chat("/who"),
-            (5, _) => client.chat("hello"),
-            (_, "eve") => client.edit(id, block),
+            (4, _) => client.chat(now, "/who"),
+            (5, _) => client.chat(now, "hello"),
+            (_, "eve") => client.edit(now, id, block),
             _ => client.walk(now, direction),
         };
     }
@@ -243,11 +247,6 @@ impl World {
 }
 
 fn connect(net: &Network, name: &str) -> Client {
-    let config = ClientConfig {
-        server: addr::machine(1, 4_646),
-        name: name.into(),
-        look: LOOK,
-        version: Version::Two,
-    };
-    Client::new(net.now(), config)
+    let config = ClientConfig::new(addr::machine(1, 4_646), Version::Two, name);
+    Client::new(net.now(), config.expect("a short name"))
 }

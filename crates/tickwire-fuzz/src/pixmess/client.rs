@@ -1,6 +1,6 @@
 //! The client against a server that may say anything, and a player who does anything.
 
-use tickwire_dialects::pixmess::limits::{EVENTS_WAITING, PIECE_MAX, WRITE_MAX};
+use tickwire_dialects::pixmess::limits::{EVENTS_WAITING, NAME_MAX, PIECE_MAX, WRITE_MAX};
 use tickwire_dialects::pixmess::message::{FromClient, FromServer, Version};
 use tickwire_dialects::pixmess::{
     BlockId, ChunkId, Client, ClientConfig, Direction, Phase, Reader, SetId, Sublayer,
@@ -20,18 +20,22 @@ use crate::scripted::{Scripted, carry_out};
 pub fn pixmess_client_session(bytes: &[u8]) {
     let mut script = Script::new(bytes);
     let now = script.start();
-    let config = ClientConfig {
-        server: peer(1),
-        name: script.text(usize::MAX),
-        look: look(&mut script),
-        version: match script.u8() & 1 {
-            0 => Version::One,
-            _ => Version::Two,
-        },
+    let mut name = script.text(NAME_MAX);
+    name.retain(|c| !c.is_control());
+    let look = look(&mut script);
+    let version = match script.u8() & 1 {
+        0 => Version::One,
+        _ => Version::Two,
     };
+    if name.is_empty() && version == Version::One {
+        name.push('x');
+    }
+    let mut config = ClientConfig::new(peer(1), version, &name).expect("a name that can be had");
+    config.look = look;
     let mut run = Run {
         driven: Driven::new(Client::new(now, config), now, BOUNDS),
         remote: Remote::default(),
+        on: StreamId::Dialled(0),
     };
     run.drain();
     carry_out(script, run);
@@ -43,12 +47,11 @@ const BOUNDS: Bounds = Bounds {
     datagram: 0,
 };
 
-/// The only stream of a client.
-const ON: StreamId = StreamId::Dialled(0);
-
 struct Run {
     driven: Driven<Client>,
     remote: Remote,
+    /// The client's connection: the second one, if this server does not speak its version.
+    on: StreamId,
 }
 
 impl Scripted for Run {
@@ -67,11 +70,11 @@ impl Scripted for Run {
     }
 
     fn drain(&mut self) {
-        let Self { driven, remote, .. } = self;
+        let Self { driven, remote, on } = self;
         let was_over = is_over(&driven.session);
         driven.drain(|seen| match seen {
-            Seen::Transmit(Transmit::Stream { on }, bytes) => {
-                assert_eq!(on, ON);
+            Seen::Transmit(Transmit::Stream { on: used }, bytes) => {
+                assert_eq!(used, *on);
                 assert!(!was_over, "it sends after its end");
                 assert!(bytes.len() <= WRITE_MAX, "{} bytes at once", bytes.len());
                 remote.hear(bytes, |bytes, masks| {
@@ -79,8 +82,12 @@ impl Scripted for Run {
                     FromClient::decode(&mut r, masks).map(|_| r.position())
                 });
             }
-            Seen::Transmit(Transmit::Dial { on, to }, _) => assert_eq!((on, to), (ON, peer(1))),
-            Seen::Transmit(Transmit::Finish { on }, _) => assert_eq!(on, ON),
+            Seen::Transmit(Transmit::Dial { on: new, to }, _) => {
+                assert_eq!(to, peer(1));
+                *on = new;
+                *remote = Remote::default();
+            }
+            Seen::Transmit(Transmit::Finish { on: ended }, _) => assert_eq!(ended, *on),
             Seen::Transmit(other, _) => panic!("{other:?}"),
             Seen::Event(_) => {}
         });
@@ -102,7 +109,7 @@ impl Run {
             return;
         }
         let cut = usize::from(script.u8()) % (bytes.len() + 1);
-        self.driven.stream(ON, bytes, cut);
+        self.driven.stream(self.on, bytes, cut);
     }
 
     /// A chunk that was perhaps asked for, whole and as it should be.
@@ -131,12 +138,12 @@ fn play(driven: &mut Driven<Client>, choice: u8, script: &mut Script<'_>) {
                 cell: cell(script),
                 sublayer: sublayer(script),
             };
-            client.edit(id, block(script))
+            client.edit(now, id, block(script))
         }
-        101..=108 => client.request(chunk_id(script)),
+        101..=108 => client.request(now, chunk_id(script)),
         109..=111 => client.release(chunk_id(script)),
         112 | 113 => client.ignore(entity(script)),
-        114..=117 => client.chat(&script.text(usize::MAX)),
+        114..=117 => client.chat(now, &script.text(usize::MAX)),
         118 if script.u8() == 0 => {
             client.quit(now, &script.text(usize::MAX));
             Ok(())

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tickwire_dialects::pixmess;
+use tickwire_dialects::pixmess::limits::CHUNKS_HELD;
 use tickwire_dialects::pixmess::{
-    ChunkId, ChunkXy, Client, ClientConfig, ClientEvent, EndReason, Phase, SetId, Version,
+    BadName, ChunkId, ChunkXy, Client, ClientConfig, ClientEvent, EndReason, Phase, SetId, Version,
 };
 use tickwire_session::{Addr, Events, Instant, Session};
 
@@ -38,20 +39,22 @@ pub(super) struct Gateway {
 }
 
 impl Gateway {
-    pub(super) fn new(now: Instant, server: Addr, name: &str, look: Look) -> Self {
-        let config = ClientConfig {
-            server,
-            name: name.into(),
-            look: look_to_wire(look),
-            version: Version::Two,
-        };
-        Self {
+    /// A client that begins to connect; an error says what is wrong with the name.
+    pub(super) fn new(now: Instant, server: Addr, name: &str, look: Look) -> Result<Self, String> {
+        // pixmess lets whoever has no name watch, and here everybody walks.
+        if name.is_empty() {
+            return Err(BadName::Empty.to_string());
+        }
+        let config = ClientConfig::new(server, Version::Two, name);
+        let mut config = config.map_err(|why| why.to_string())?;
+        config.look = look_to_wire(look);
+        Ok(Self {
             client: Client::new(now, config),
             asked: BTreeMap::new(),
             was_in: false,
             bytes_heard: 0,
             heard: None,
-        }
+        })
     }
 
     /// Asks for what should be seen, and lets go what is far away.
@@ -63,7 +66,7 @@ impl Gateway {
             let waits = |since: &Instant| now.since(*since) < PATIENCE;
             if self.client.chunk(chunk).is_none()
                 && !self.asked.get(&chunk).is_some_and(waits)
-                && self.client.request(chunk).is_ok()
+                && self.client.request(now, chunk).is_ok()
             {
                 self.asked.insert(chunk, now);
             }
@@ -97,11 +100,14 @@ impl Gateway {
             .map(ChunkId::root)
             .collect();
         wanted.sort_by_key(|chunk| chunk.at.distance(home));
-        let sets = self.client.sets().map(|(set, _)| ChunkId {
+        let sets = self.client.sets();
+        let near = sets.filter(|(_, corner)| corner.chunk().distance(home) <= TRAIN_REACH);
+        wanted.extend(near.map(|(set, _)| ChunkId {
             set,
             at: ChunkXy::default(),
-        });
-        wanted.extend(sets.filter(|chunk| self.distance(*chunk, at) <= Some(TRAIN_REACH)));
+        }));
+        // More cannot be held, however many trains a server has.
+        wanted.truncate(CHUNKS_HELD);
         wanted
     }
 
@@ -110,8 +116,7 @@ impl Gateway {
         if chunk.set == SetId::ROOT {
             return Some(chunk.at.distance(from.chunk()));
         }
-        let mut sets = self.client.sets();
-        let (_, corner) = sets.find(|(set, _)| *set == chunk.set)?;
+        let corner = self.client.corner(chunk.set)?;
         Some(corner.chunk().distance(from.chunk()))
     }
 
@@ -134,9 +139,12 @@ impl Gateway {
         })
     }
 
-    /// The set with a floor above a cell of the ground, and the cell of it that is there.
+    /// The set with a floor above a cell of the ground, and the cell of it that is there. Only those
+    /// are looked at of which something is held.
     fn set_above(&self, ground: Cell) -> Option<(tiles::SetId, Cell, Tile)> {
-        self.client.sets().find_map(|(set, corner)| {
+        let held = self.client.chunks().map(|(chunk, _)| chunk.set);
+        held.filter(|set| *set != SetId::ROOT).find_map(|set| {
+            let corner = self.client.corner(set)?;
             let local = Cell {
                 x: ground.x.checked_sub(corner.x)?,
                 y: ground.y.checked_sub(corner.y)?,
@@ -212,8 +220,9 @@ impl ClientGateway for Gateway {
         self.heard.map(|heard| now.since(heard))
     }
 
-    fn chat(&mut self, _now: Instant, text: &str) -> Result<(), String> {
-        self.client.chat(text).map_err(|error| error.to_string())
+    fn chat(&mut self, now: Instant, text: &str) -> Result<(), String> {
+        let said = self.client.chat(now, text);
+        said.map_err(|error| error.to_string())
     }
 
     fn disconnect(&mut self, now: Instant) {
@@ -260,9 +269,9 @@ impl TileClient for Gateway {
             .map_err(|error| error.to_string())
     }
 
-    fn build(&mut self, at: BlockId, block: Block) -> Result<(), String> {
+    fn build(&mut self, now: Instant, at: BlockId, block: Block) -> Result<(), String> {
         self.client
-            .edit(block_id_to_wire(at), block_to_wire(block))
+            .edit(now, block_id_to_wire(at), block_to_wire(block))
             .map_err(|error| error.to_string())
     }
 }

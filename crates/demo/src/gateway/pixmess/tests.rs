@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use tickwire_session::Instant;
+use tickwire_dialects::pixmess::mask::Masks;
+use tickwire_dialects::pixmess::message::FromClient;
+use tickwire_session::{Instant, Path, Room, StreamId};
 use tickwire_sim::addr::machine;
 use tickwire_sim::{Conditions, Network};
 
@@ -61,7 +63,7 @@ impl Table {
             let name = format!("walker {number}");
             let look = Look::default();
             Walker {
-                client: client::Gateway::new(Instant::ZERO, addr, &name, look),
+                client: client::Gateway::new(Instant::ZERO, addr, &name, look).unwrap(),
                 bot: Bot::new(number.into()),
                 name,
             }
@@ -137,6 +139,80 @@ fn after_all_that_walking_and_building_everybody_sees_the_same_world() {
             assert!(seen, "{} does not see {}", walker.name, other.name());
         }
     }
+}
+
+/// A gateway whose player stands at (0, 0), after a server has said `more`.
+fn playing(more: &[u8]) -> client::Gateway {
+    let server = machine(1, pixmess::PORT);
+    let mut gateway = client::Gateway::new(Instant::ZERO, server, "ada", Look::default()).unwrap();
+    let session = gateway.session();
+    let on = StreamId::Dialled(0);
+    session.handle_opened(Instant::ZERO, on, server);
+    let path = Path::Stream(on);
+    let room = Room {
+        bytes: u32::MAX,
+        largest: 0,
+    };
+    session.handle_room(Instant::ZERO, path, room);
+    // player_id 1; entity_creation 1, mask everything: (0, 0).
+    session.handle_stream(Instant::ZERO, on, b"\x7e\x01\x00\xd1\xff\x01\x00\x03ada");
+    session.handle_stream(Instant::ZERO, on, more);
+    gateway
+}
+
+/// How many chunks a gateway asks for until nothing more comes of it.
+fn count_requests(gateway: &mut client::Gateway, now: Instant) -> usize {
+    gateway.collect(now, &mut Vec::new());
+    let mut said = Vec::new();
+    while gateway.session().poll_transmit(now, &mut said).is_some() {}
+    let (mut r, mut masks) = (pixmess::Reader::new(&said), Masks::default());
+    let messages = core::iter::from_fn(|| FromClient::decode(&mut r, &mut masks).ok());
+    messages
+        .filter(|message| matches!(message, FromClient::LayerRequest(_)))
+        .count()
+}
+
+#[test]
+fn however_many_trains_there_are_no_more_is_asked_for_than_can_be_held() {
+    let mut trains = Vec::new();
+    for set in 1..=u16::MAX {
+        trains.push(0x45);
+        trains.extend(set.to_le_bytes());
+        trains.extend([0; 8]);
+    }
+    let mut gateway = playing(&trains);
+    assert_eq!(count_requests(&mut gateway, Instant::ZERO), 25);
+}
+
+#[test]
+fn a_player_who_is_thrown_about_asks_as_fast_as_the_server_allows() {
+    let mut gateway = playing(&[]);
+    let mut asked = 0;
+    for throw in 0..20_u8 {
+        let now = Instant::from_millis(u64::from(throw) * 50);
+        let mut position = vec![0x50, 1, 0, 0, 0, throw, 0];
+        position.extend([0; 4]);
+        let on = StreamId::Dialled(0);
+        gateway.session().handle_stream(now, on, &position);
+        asked += count_requests(&mut gateway, now);
+    }
+    assert_eq!(asked, 50);
+}
+
+#[test]
+fn a_walker_has_a_name_that_the_server_takes() {
+    let connect = |name: &str| {
+        let server = machine(1, pixmess::PORT);
+        client::Gateway::new(Instant::ZERO, server, name, Look::default()).err()
+    };
+    assert_eq!(connect("Ada"), None);
+    assert_eq!(connect("").as_deref(), Some("a name must not be empty"));
+    let long = "n".repeat(33);
+    assert_eq!(
+        connect(&long).as_deref(),
+        Some("a name has at most 32 bytes")
+    );
+    assert!(connect("a\tb").is_some_and(|why| why.contains("control characters")));
 }
 
 #[test]

@@ -47,9 +47,10 @@ pub(super) fn record() -> anyhow::Result<Streams> {
             net.add_node(addr::loopback(5_000 + number));
             let name = format!("walker-{number}");
             let gateway = connect(net.now(), server_addr, &name, Look::default());
-            Walker::new(number, gateway)
+            let gateway = gateway.map_err(anyhow::Error::msg)?;
+            Ok(Walker::new(number, gateway))
         })
-        .collect();
+        .collect::<anyhow::Result<_>>()?;
     let mut heard = Listener::default();
     let mut notices = Vec::new();
     for _ in 0..STEPS {
@@ -108,7 +109,7 @@ impl Walker {
         }
         // What is refused is answered with what is there, and that is part of the session.
         match self.row.pop() {
-            Some(cell) => self.gateway.build(brick(cell), BRICK).ok(),
+            Some(cell) => self.gateway.build(now, brick(cell), BRICK).ok(),
             None => self.gateway.follow(now, &mut self.bot).ok(),
         };
     }

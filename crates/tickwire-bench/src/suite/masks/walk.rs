@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::ensure;
 use tickwire_demo::Random;
 use tickwire_dialects::pixmess::{
-    Block, BlockId, Cell, ChunkId, ChunkXy, Client, ClientConfig, Direction, Layer, Look, Phase,
-    Server, ServerConfig, ServerEvent, SetId, Sublayer, Tiles, Version,
+    Block, BlockId, Cell, ChunkId, ChunkXy, Client, ClientConfig, Direction, Layer, Phase, Server,
+    ServerConfig, ServerEvent, SetId, Sublayer, Tiles, Version,
 };
 use tickwire_session::tap::Tap;
 use tickwire_session::{Events as _, Instant, Session};
@@ -45,15 +45,11 @@ pub(super) fn record() -> anyhow::Result<Streams> {
     let mut walkers: Vec<_> = (0..WALKERS)
         .map(|number| {
             net.add_node(addr::loopback(2 + number));
-            let config = ClientConfig {
-                server: server_addr,
-                name: format!("walker-{number}"),
-                look: Look::default(),
-                version: Version::One,
-            };
-            Walker::new(number.into(), Client::new(net.now(), config))
+            let name = format!("walker-{number}");
+            let config = ClientConfig::new(server_addr, Version::One, &name)?;
+            Ok(Walker::new(number.into(), Client::new(net.now(), config)))
         })
-        .collect();
+        .collect::<anyhow::Result<_>>()?;
     for _ in 0..PACES {
         let mut sessions: Vec<&mut dyn Session> = vec![&mut server];
         for walker in &mut walkers {
@@ -114,7 +110,7 @@ impl Walker {
         let Some(at) = self.client.position() else {
             return Ok(());
         };
-        self.look_around(at)?;
+        self.look_around(now, at)?;
         if self.left == 0 {
             self.decide();
         }
@@ -122,7 +118,7 @@ impl Walker {
         match self.doing {
             Doing::Rest => {}
             Doing::Walk => self.client.walk(now, self.way)?,
-            Doing::Build => self.client.edit(self.brick(at), BRICK)?,
+            Doing::Build => self.client.edit(now, self.brick(at), BRICK)?,
         }
         Ok(())
     }
@@ -154,7 +150,7 @@ impl Walker {
     }
 
     /// Asks for the chunks around that it does not hold.
-    fn look_around(&mut self, at: Cell) -> anyhow::Result<()> {
+    fn look_around(&mut self, now: Instant, at: Cell) -> anyhow::Result<()> {
         for (x, y) in (-1..=1).flat_map(|y| (-1..=1).map(move |x| (x, y))) {
             let home = at.chunk();
             let chunk = ChunkId::root(ChunkXy {
@@ -162,7 +158,7 @@ impl Walker {
                 y: home.y + y,
             });
             if self.client.chunk(chunk).is_none() {
-                self.client.request(chunk)?;
+                self.client.request(now, chunk)?;
             }
         }
         Ok(())

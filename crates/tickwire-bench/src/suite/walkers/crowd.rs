@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use tickwire_dialects::pixmess::{
-    BlockId, Cell, ChunkId, ChunkXy, Client, ClientConfig, ClientEvent, Direction, Look, SetId,
-    Sublayer, Version,
+    BlockId, Cell, ChunkId, ChunkXy, Client, ClientConfig, ClientEvent, Direction, SetId, Sublayer,
+    Version,
 };
 use tickwire_net::Driver;
 use tickwire_session::{Events as _, Instant, Session};
@@ -68,13 +68,9 @@ impl Crowd {
         let mut driver = Driver::new()?;
         let walkers = (0..case.walkers).map(|number| {
             driver.open();
-            let config = ClientConfig {
-                server: server.into(),
-                name: format!("walker-{number}"),
-                look: Look::default(),
-                version: Version::One,
-            };
-            Walker {
+            let name = format!("walker-{number}");
+            let config = ClientConfig::new(server.into(), Version::One, &name)?;
+            Ok(Walker {
                 client: Client::new(driver.now(), config),
                 arrived: case.spacing.is_none(),
                 home: None,
@@ -82,9 +78,9 @@ impl Crowd {
                 asked: BTreeSet::new(),
                 glimpse: None,
                 glimpses: 0,
-            }
+            })
         });
-        let walkers = walkers.collect();
+        let walkers = walkers.collect::<anyhow::Result<_>>()?;
         Ok(Self {
             case,
             driver,
@@ -113,7 +109,7 @@ impl Crowd {
                 self.stroll(now, &mut seen);
                 continue;
             }
-            let settled = self.walkers.iter_mut().map(Walker::settle);
+            let settled = self.walkers.iter_mut().map(|walker| walker.settle(now));
             if settled.fold(true, |all, settled| all & settled) {
                 began = Some(now);
                 self.next_turn = now;
@@ -145,7 +141,7 @@ impl Crowd {
         for _ in 0..self.case.chunks {
             let asker = self.next_asker % self.walkers.len();
             self.next_asker += 1;
-            self.walkers[asker].glance();
+            self.walkers[asker].glance(now);
         }
     }
 }
@@ -174,7 +170,7 @@ impl Walker {
     }
 
     /// Asks for what is around; whether it is there.
-    fn settle(&mut self) -> bool {
+    fn settle(&mut self, now: Instant) -> bool {
         let Some(at) = self.client.position().filter(|_| self.arrived) else {
             return false;
         };
@@ -185,7 +181,7 @@ impl Walker {
         let mut settled = true;
         for chunk in around {
             // Twice is too much: a server sends again what it is asked for again.
-            if !self.asked.contains(&chunk) && self.client.request(chunk).is_ok() {
+            if !self.asked.contains(&chunk) && self.client.request(now, chunk).is_ok() {
                 self.asked.insert(chunk);
             }
             settled &= self.client.chunk(chunk).is_some();
@@ -221,7 +217,7 @@ impl Walker {
 
     /// Asks for a chunk as far away from everybody as a request reaches, another each time: mostly one
     /// that nobody has seen.
-    fn glance(&mut self) {
+    fn glance(&mut self, now: Instant) {
         if let (None, Some(home)) = (self.glimpse, self.home) {
             self.glimpses += 1;
             let outwards = |along: i32, by: i32| (15 - by) * along.signum();
@@ -230,7 +226,7 @@ impl Walker {
                 outwards(home.x, self.glimpses % 4),
                 outwards(home.y, self.glimpses / 4 % 4),
             );
-            self.glimpse = self.client.request(chunk).is_ok().then_some(chunk);
+            self.glimpse = self.client.request(now, chunk).is_ok().then_some(chunk);
         }
     }
 }

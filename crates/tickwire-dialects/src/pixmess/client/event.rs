@@ -127,7 +127,8 @@ impl core::error::Error for ActError {}
 counters! {
     /// What a client refused or noticed, by cause.
     pub struct ClientCounters {
-        /// What no server should send: directions that do not exist, sets to a client of version 1.
+        /// What no server should send: directions that do not exist, sets to a client of version 1 or
+        /// more of them than there may be.
         violations,
         /// Layers that nobody asked for, or that were released meanwhile.
         unwanted_layer,

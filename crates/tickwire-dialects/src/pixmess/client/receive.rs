@@ -9,8 +9,9 @@ use alloc::string::String;
 use tickwire_session::Instant;
 
 use super::super::inbox::Inbox;
-use super::super::message::{BlockSet, FromClient, FromServer, Look, Version};
-use super::super::{Cell, ChunkId, Direction, EntityId, PlayerId, SetId};
+use super::super::limits::WAITING_MAX;
+use super::super::message::{BlockSet, FromClient, FromServer, Look, VERSION_MISMATCH, Version};
+use super::super::{Cell, ChunkId, Direction, EntityId, PlayerId};
 use super::world::Broken;
 use super::{Client, ClientEvent, EndReason, Entity, Phase};
 
@@ -67,16 +68,33 @@ impl Client {
             FromServer::EntityPosition { entity, at } => self.hear_position(entity, at),
             FromServer::EntityDestruction { entity } => self.hear_destruction(entity),
             FromServer::Chat { text } => self.tell(ClientEvent::Chatted(read(text))),
-            FromServer::Ping => self.outbox.push_urgent(FromClient::Pong),
+            FromServer::Ping => self.hear_ping()?,
             FromServer::Pong => self.hear_pong(now),
             FromServer::PlayerId { player } => self.hear_player_id(now, player),
-            FromServer::Kick { reason } => self.end(EndReason::Kicked(read(reason))),
+            FromServer::Kick { reason } => self.hear_kick(now, reason),
             FromServer::LayersetCreate { .. }
             | FromServer::LayersetMove { .. }
             | FromServer::LayersetRemove { .. }
             | FromServer::LayersetSelect { .. } => self.hear_set(message),
         }
         Ok(())
+    }
+
+    /// Answers, unless the server does not read its answers.
+    fn hear_ping(&mut self) -> Result<(), Broken> {
+        if self.outbox.waiting() >= WAITING_MAX {
+            return Err(Broken);
+        }
+        self.outbox.push_urgent(FromClient::Pong);
+        Ok(())
+    }
+
+    fn hear_kick(&mut self, now: Instant, reason: &[u8]) {
+        let another_version = reason == VERSION_MISMATCH.as_bytes();
+        if another_version && self.phase == Phase::LoggingIn && self.config.can_step_down() {
+            return self.step_down(now);
+        }
+        self.end(EndReason::Kicked(read(reason)));
     }
 
     fn hear_player_id(&mut self, now: Instant, player: PlayerId) {
@@ -108,7 +126,10 @@ impl Client {
 
     fn hear_creation(&mut self, id: EntityId, at: Cell, look: Look, name: &[u8]) {
         let name = read(name);
-        self.world.entities.insert(id, Entity { at, look, name });
+        let known = self.world.entities.insert(id, Entity { at, look, name });
+        if known.is_some() && self.is_own(id) {
+            self.doubt(at);
+        }
         self.tell(ClientEvent::EntityCreated(id));
     }
 
@@ -123,6 +144,9 @@ impl Client {
         };
         if let Some(to) = entity.at.step(direction) {
             entity.at = to;
+            if self.is_own(id) {
+                self.doubt(to);
+            }
             self.tell(ClientEvent::EntityMoved(id));
         }
     }
@@ -133,19 +157,29 @@ impl Client {
             return;
         };
         entity.at = at;
-        if self.world.player.map(PlayerId::entity) != Some(id) {
-            return self.tell(ClientEvent::EntityMoved(id));
-        }
-        self.tell(ClientEvent::Corrected(at));
-        // Steps sent before this came may still count on the server. Saying what this client
-        // believes now makes the server say what is true after them.
-        if core::mem::take(&mut self.stepped) {
-            self.outbox.push(FromClient::EntityPosition { at });
+        if self.is_own(id) {
+            self.doubt(at);
+            self.tell(ClientEvent::Corrected(at));
+        } else {
+            self.tell(ClientEvent::EntityMoved(id));
         }
     }
 
+    /// The server has put this client's own entity somewhere.
+    ///
+    /// Steps sent before that came may still count there. Saying what this client believes now makes
+    /// the server say what is true after them. That was said already if this is the cell that was
+    /// reported last, and no step was taken since.
+    fn doubt(&mut self, at: Cell) {
+        self.owes_report = self.reported != Some(at);
+    }
+
+    fn is_own(&self, id: EntityId) -> bool {
+        self.world.player.map(PlayerId::entity) == Some(id)
+    }
+
     fn hear_destruction(&mut self, id: EntityId) {
-        if self.world.player.map(PlayerId::entity) == Some(id) {
+        if self.is_own(id) {
             // One's own entity goes on for as long as the connection.
             return;
         }
@@ -156,13 +190,12 @@ impl Client {
     }
 
     fn hear_set(&mut self, message: Heard<'_>) {
-        if self.version == Version::One {
+        if self.config.version == Version::One {
             self.counters.violations += 1;
             return;
         }
         match message {
-            FromServer::LayersetCreate { set, at } if set != SetId::ROOT => {
-                self.world.sets.insert(set, at);
+            FromServer::LayersetCreate { set, at } if self.world.add_set(set, at) => {
                 self.tell(ClientEvent::SetCreated(set));
             }
             FromServer::LayersetMove { set, at } => match self.world.sets.get_mut(&set) {

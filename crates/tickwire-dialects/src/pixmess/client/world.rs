@@ -4,7 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::super::limits::{CHUNK_SIDE, LAYER_MAX};
+use super::super::limits::{CHUNK_SIDE, LAYER_MAX, SETS_MAX};
 use super::super::message::Look;
 use super::super::{
     BlockId, Cell, ChunkId, ChunkXy, EntityId, Low, PlayerId, SetId, Sublayer, Tiles, decompress,
@@ -110,6 +110,17 @@ impl World {
     pub(super) fn drop_chunk(&mut self, chunk: ChunkId) -> bool {
         let wanted = self.wanted.remove(&chunk);
         self.chunks.remove(&chunk).is_some() || wanted
+    }
+
+    /// Adds a set, or puts one elsewhere; whether that can be: the root is there already, and only so
+    /// many others can be.
+    pub(super) fn add_set(&mut self, set: SetId, at: Cell) -> bool {
+        let full = self.sets.len() >= SETS_MAX && !self.sets.contains_key(&set);
+        if set == SetId::ROOT || full {
+            return false;
+        }
+        self.sets.insert(set, at);
+        true
     }
 
     /// Forgets a set and its chunks; whether it was there.

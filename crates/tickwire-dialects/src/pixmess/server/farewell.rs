@@ -4,6 +4,7 @@ use core::fmt;
 
 use tickwire_wire::DecodeError;
 
+use super::super::message::VERSION_MISMATCH;
 use super::super::message::kind::is_server_only;
 use super::ServerCounters;
 
@@ -42,7 +43,7 @@ impl Fault {
             Self::ServerOnly => "Only servers send that!",
             Self::NotLoggedIn => "Log in first!",
             Self::SecondLogin => "You are logged in already!",
-            Self::Version => "Version mismatch!",
+            Self::Version => VERSION_MISMATCH,
             Self::BadName => "Bad name: 1 to 32 bytes of text!",
             Self::NameTaken => "Name is taken!",
             Self::Full => "Server is full!",

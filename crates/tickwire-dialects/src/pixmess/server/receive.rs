@@ -9,9 +9,9 @@ use alloc::string::String;
 
 use tickwire_session::{Instant, StreamId, Transmit};
 
-use super::super::limits::{HELD_BACK_MAX, NAME_MAX, REQUEST_REACH};
+use super::super::limits::{HELD_BACK_MAX, REQUEST_REACH};
 use super::super::message::{BlockSet, FromClient, FromServer, Look, Version};
-use super::super::{Block, BlockId, Cell, ChunkId, ChunkXy, Direction, EntityId};
+use super::super::{BadName, Block, BlockId, Cell, ChunkId, ChunkXy, Direction, EntityId};
 use super::farewell::{Departure, Fault};
 use super::peer::{Guest, Peer, Question, Stage};
 use super::{Server, ServerEvent};
@@ -338,12 +338,8 @@ impl Server {
     }
 }
 
-/// A name that may be had. An empty one makes a spectator, in version 2.
 fn checked_name(version: Version, name: &[u8]) -> Result<&str, Fault> {
     let name = core::str::from_utf8(name).map_err(|_| Fault::BadName)?;
-    let empty = name.is_empty() && version == Version::One;
-    if empty || name.len() > NAME_MAX || name.chars().any(char::is_control) {
-        return Err(Fault::BadName);
-    }
+    BadName::check(version, name).map_err(|_| Fault::BadName)?;
     Ok(name)
 }

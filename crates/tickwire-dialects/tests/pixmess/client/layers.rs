@@ -1,5 +1,6 @@
 //! Chunks, blocks and layer sets, and servers that send what is none.
 
+use tickwire_dialects::pixmess::limits::SETS_MAX;
 use tickwire_dialects::pixmess::message::FromClient;
 use tickwire_dialects::pixmess::{
     ActError, BlockId, ChunkId, ClientEvent, EndReason, Layer, Phase, SetId, Spot, Sublayer, Tiles,
@@ -20,7 +21,7 @@ fn walled() -> Tiles {
 /// Playing at (0, 0), and waiting for chunk (0, 0).
 fn waiting() -> ClientScript {
     let mut c = ClientScript::playing(Version::One, cell(0, 0));
-    c.act(|_, client| client.request(root(0, 0)))
+    c.act(|now, client| client.request(now, root(0, 0)))
         .expect("playing");
     c.expects(&[FromClient::LayerRequest(xy(0, 0))]);
     c
@@ -54,7 +55,7 @@ fn blocks_change_where_the_server_says() {
 fn low_bits_mean_the_cell_nearest_to_the_own_position() {
     let mut c = ClientScript::playing(Version::One, cell(65_530, -3));
     for at in [xy(1_024, -1), xy(1_023, -1)] {
-        c.act(|_, client| client.request(ChunkId::root(at)))
+        c.act(|now, client| client.request(now, ChunkId::root(at)))
             .unwrap();
         c.send_layer(at, &Tiles::default());
     }
@@ -166,8 +167,9 @@ fn sets_come_move_and_go_with_their_chunks() {
         at: xy(0, 0),
     };
     c.send(&[Heard::LayersetCreate { set: TRAIN, at }]);
-    c.act(|_, client| client.request(chunk)).unwrap();
-    c.act(|_, client| client.request(root(15, 0))).unwrap();
+    c.act(|now, client| client.request(now, chunk)).unwrap();
+    c.act(|now, client| client.request(now, root(15, 0)))
+        .unwrap();
     c.expects(&[
         FromClient::LayersetSelect { set: TRAIN },
         FromClient::LayerRequest(xy(0, 0)),
@@ -184,7 +186,7 @@ fn sets_come_move_and_go_with_their_chunks() {
     // It moved, and what is on it did not.
     c.send(&[changed(on_train(5, 4), WALL)]);
     assert_eq!(c.client.block(on_train(5, 4)), Some(WALL));
-    c.act(|_, client| client.edit(on_train(7, 7), WALL))
+    c.act(|now, client| client.edit(now, on_train(7, 7), WALL))
         .unwrap();
     c.expects(&[
         FromClient::LayersetSelect { set: TRAIN },
@@ -192,7 +194,7 @@ fn sets_come_move_and_go_with_their_chunks() {
     ]);
     c.send(&[Heard::LayersetRemove { set: TRAIN }]);
     assert_eq!(c.client.chunks().count(), 0);
-    assert_eq!(c.client.request(chunk), Err(ActError::UnknownSet));
+    assert_eq!(c.client.request(c.now, chunk), Err(ActError::UnknownSet));
 }
 
 #[test]
@@ -205,17 +207,43 @@ fn a_client_of_version_1_does_not_believe_in_sets() {
 }
 
 #[test]
+fn only_so_many_sets_are_believed_in() {
+    let mut c = ClientScript::playing(Version::Two, cell(0, 0));
+    let at = cell(5, 5);
+    let sets = (1..=60_000).map(SetId);
+    let created: Vec<_> = sets.map(|set| Heard::LayersetCreate { set, at }).collect();
+    c.send(&created);
+    assert_eq!(c.client.sets().count(), SETS_MAX);
+    assert_eq!(c.client.counters().violations, 60_000 - SETS_MAX as u64);
+    // Those that are known may come again, and one that goes leaves its place.
+    let (first, last) = (SetId(1), SetId(60_000));
+    c.send(&[
+        Heard::LayersetCreate {
+            set: first,
+            at: cell(7, 7),
+        },
+        Heard::LayersetRemove { set: SetId(2) },
+        Heard::LayersetCreate { set: last, at },
+    ]);
+    assert_eq!(c.client.corner(first), Some(cell(7, 7)));
+    assert_eq!(
+        (c.client.corner(SetId(2)), c.client.corner(last)),
+        (None, Some(at))
+    );
+}
+
+#[test]
 fn a_spectator_knows_cells_by_the_chunks_it_holds() {
     let mut c = ClientScript::dial(Version::Two, "");
     c.open();
     c.expects(&[login(2, "")]);
     c.send(&[player_id(OWN)]);
     assert_eq!(
-        c.act(|_, client| client.chat("hi")),
+        c.act(|now, client| client.chat(now, "hi")),
         Err(ActError::NotPlaying)
     );
     for at in [xy(1_024, -1), xy(1_023, -1)] {
-        c.act(|_, client| client.request(ChunkId::root(at)))
+        c.act(|now, client| client.request(now, ChunkId::root(at)))
             .unwrap();
         c.send_layer(at, &Tiles::default());
     }

@@ -19,6 +19,8 @@ pub(super) const OWN: PlayerId = PlayerId(5);
 
 pub(super) struct ClientScript {
     pub(super) client: Client,
+    /// The connection that the client dialled last.
+    on: StreamId,
     pub(super) now: Instant,
     said: Masks,
     heard: Masks,
@@ -31,14 +33,11 @@ pub(super) struct ClientScript {
 impl ClientScript {
     pub(super) fn dial(version: Version, name: &str) -> Self {
         let now = Instant::from_millis(2_000);
-        let config = ClientConfig {
-            server: SERVER,
-            name: name.into(),
-            look: LOOK,
-            version,
-        };
+        let mut config = ClientConfig::new(SERVER, version, name).expect("a good name");
+        config.look = LOOK;
         let mut script = Self {
             client: Client::new(now, config),
+            on: ON,
             now,
             said: Masks::default(),
             heard: Masks::default(),
@@ -64,12 +63,13 @@ impl ClientScript {
     }
 
     pub(super) fn open(&mut self) {
-        self.client.handle_opened(self.now, ON, SERVER);
+        self.client.handle_opened(self.now, self.on, SERVER);
         self.drain();
     }
 
     pub(super) fn close(&mut self, why: Ended) {
-        self.client.handle_closed(self.now, Path::Stream(ON), why);
+        let path = Path::Stream(self.on);
+        self.client.handle_closed(self.now, path, why);
         self.drain();
     }
 
@@ -79,7 +79,7 @@ impl ClientScript {
     }
 
     pub(super) fn send_bytes(&mut self, bytes: &[u8]) {
-        self.client.handle_stream(self.now, ON, bytes);
+        self.client.handle_stream(self.now, self.on, bytes);
         self.drain();
     }
 
@@ -130,16 +130,29 @@ impl ClientScript {
         self.now = until;
     }
 
+    /// The server reads no more than this, until something else makes it read.
+    pub(super) fn send_deaf(&mut self, bytes: &[u8]) {
+        let closed = Path::Stream(self.on);
+        self.client.handle_room(self.now, closed, Room::CLOSED);
+        self.client.handle_stream(self.now, self.on, bytes);
+    }
+
     fn drain(&mut self) {
         let room = Room {
             bytes: u32::MAX,
             largest: 0,
         };
-        self.client.handle_room(self.now, Path::Stream(ON), room);
+        self.client
+            .handle_room(self.now, Path::Stream(self.on), room);
         let mut out = Vec::new();
         while let Some(transmit) = self.client.poll_transmit(self.now, &mut out) {
             match transmit {
                 Transmit::Stream { .. } => self.arrived.append(&mut out),
+                Transmit::Dial { on, .. } => {
+                    self.on = on;
+                    (self.said, self.heard) = (Masks::default(), Masks::default());
+                    self.orders.push(transmit);
+                }
                 order => self.orders.push(order),
             }
         }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use tickwire_dialects::pixmess::limits::WAITING_MAX;
 use tickwire_dialects::pixmess::message::FromClient;
 use tickwire_dialects::pixmess::{ActError, ClientEvent, Direction, EndReason, Phase, Version};
-use tickwire_session::{Ended, Session as _, Transmit};
+use tickwire_session::{Ended, Path, Session as _, StreamId, Transmit};
 
 use super::super::script::ms;
 use super::super::words::{
@@ -63,6 +64,77 @@ fn a_kick_says_why() {
 }
 
 #[test]
+fn a_server_of_draft_1_is_dialled_once_more() {
+    let mut c = ClientScript::dial(Version::Two, "ann");
+    c.open();
+    c.expects(&[login(2, "ann")]);
+    // It may say more before it looks at the version.
+    c.send(&[chat("* welcome"), Heard::Ping]);
+    c.orders();
+    c.send(&[kick("Version mismatch!"), chat("boo")]);
+    let again = StreamId::Dialled(1);
+    let to = SERVER;
+    assert_eq!(
+        c.orders(),
+        [
+            Transmit::Finish { on: ON },
+            Transmit::Dial { on: again, to }
+        ]
+    );
+    assert_eq!(*c.client.phase(), Phase::Dialling);
+    // What the first connection does now is of no interest.
+    c.client.handle_stream(c.now, ON, &[0x00]);
+    c.client
+        .handle_closed(c.now, Path::Stream(ON), Ended::Finished);
+    c.open();
+    c.expects(&[Said::Pong, login(1, "ann")]);
+    c.send(&[player_id(OWN), creation(OWN, "ann", cell(3, 4))]);
+    assert_eq!(c.client.position(), Some(cell(3, 4)));
+    assert_eq!(c.client.version(), Version::One);
+    assert_eq!(
+        c.events(),
+        [
+            ClientEvent::Chatted("* welcome".into()),
+            ClientEvent::LoggedIn(OWN),
+            ClientEvent::EntityCreated(OWN.entity()),
+        ]
+    );
+    c.act(|now, client| client.quit(now, "bye"));
+    assert_eq!(c.orders(), [Transmit::Finish { on: again }]);
+}
+
+#[test]
+fn a_server_of_another_version_is_not_dialled_a_third_time() {
+    let mut c = ClientScript::dial(Version::Two, "ann");
+    for _ in 0..2 {
+        c.open();
+        c.send(&[kick("Version mismatch!")]);
+    }
+    let why = EndReason::Kicked("Version mismatch!".into());
+    assert_eq!(c.events(), [ClientEvent::Ended(why)]);
+}
+
+#[test]
+fn only_a_login_that_version_1_allows_is_tried_again() {
+    let mut spectator = ClientScript::dial(Version::Two, "");
+    spectator.open();
+    let mut full = ClientScript::dial(Version::Two, "ann");
+    full.open();
+    let playing = ClientScript::playing(Version::Two, cell(0, 0));
+    for (mut c, why) in [
+        (spectator, "Version mismatch!"),
+        (full, "Server is full!"),
+        (playing, "Version mismatch!"),
+    ] {
+        c.orders();
+        c.send(&[kick(why)]);
+        let ended = Phase::Ended(EndReason::Kicked(why.into()));
+        assert_eq!(*c.client.phase(), ended);
+        assert_eq!(c.orders(), [Transmit::Finish { on: ON }]);
+    }
+}
+
+#[test]
 fn nobody_there_is_unreachable_and_a_broken_connection_disconnected() {
     let mut c = ClientScript::dial(Version::One, "ann");
     c.close(Ended::Refused);
@@ -113,15 +185,15 @@ fn a_client_that_plays_measures_the_round_trip_beside_what_it_says() {
         c.send(&[chat("<bob> hm")]);
         c.expects(&[]);
     }
-    c.act(|_, client| client.chat("hello")).unwrap();
+    c.act(|now, client| client.chat(now, "hello")).unwrap();
     c.expects(&[Said::Ping, say("hello")]);
     // Until that is answered there is no other, nor for two seconds.
     c.advance(ms(2_500));
-    c.act(|_, client| client.chat("again")).unwrap();
+    c.act(|now, client| client.chat(now, "again")).unwrap();
     c.expects(&[say("again")]);
     c.send(&[Heard::Pong]);
     assert!(round_trip(&c).is_some_and(|it| it > ms(0)));
-    c.act(|_, client| client.chat("and again")).unwrap();
+    c.act(|now, client| client.chat(now, "and again")).unwrap();
     c.expects(&[Said::Ping, say("and again")]);
 }
 
@@ -133,7 +205,7 @@ fn an_answer_that_does_not_come_is_not_asked_for_again_while_the_server_talks() 
     for _ in 0..5 {
         c.advance(ms(4_000));
         c.send(&[chat("<bob> hm")]);
-        c.act(|_, client| client.chat("hm")).unwrap();
+        c.act(|now, client| client.chat(now, "hm")).unwrap();
         c.expects(&[say("hm")]);
     }
     assert_eq!(round_trip(&c), None);
@@ -147,10 +219,30 @@ fn a_ping_is_answered() {
 }
 
 #[test]
+fn pings_of_a_server_that_never_reads_are_answered_up_to_a_bound() {
+    let mut c = ClientScript::playing(Version::One, cell(0, 0));
+    let pings = vec![0x7c; 64 * 1_024];
+    for _ in 0..WAITING_MAX / pings.len() {
+        c.send_deaf(&pings);
+    }
+    assert_eq!(*c.client.phase(), Phase::Playing);
+    c.send_deaf(&[0x7c]);
+    assert_eq!(*c.client.phase(), Phase::Leaving);
+    c.advance(ms(2_000));
+    assert_eq!(*c.client.phase(), Phase::Ended(EndReason::Broken));
+    // One that reads is answered whatever it costs.
+    let mut c = ClientScript::playing(Version::One, cell(0, 0));
+    for _ in 0..=WAITING_MAX / pings.len() {
+        c.send_bytes(&pings);
+        c.expects(&vec![Said::Pong; pings.len()]);
+    }
+}
+
+#[test]
 fn quitting_comes_after_everything_said() {
     let mut c = ClientScript::playing(Version::One, cell(0, 0));
     c.act(|now, client| {
-        client.chat("good night").unwrap();
+        client.chat(now, "good night").unwrap();
         client.quit(now, "sleepy");
     });
     let bye: Said = FromClient::Kick { reason: b"sleepy" };
@@ -187,8 +279,8 @@ fn nothing_can_be_done_before_login_or_after_the_end() {
         let client = &mut c.client;
         let not = Err(ActError::NotPlaying);
         assert_eq!(client.walk(now, Direction::East), not);
-        assert_eq!(client.chat("hi"), not);
-        assert_eq!(client.request(root(0, 0)), not);
+        assert_eq!(client.chat(now, "hi"), not);
+        assert_eq!(client.request(now, root(0, 0)), not);
         assert_eq!(client.release(root(0, 0)), not);
         c.close(Ended::Reset);
     }

@@ -1,13 +1,21 @@
 //! Steps, corrections, edits, and what cannot be done.
 
+use std::time::Duration;
+
+use tickwire_dialects::pixmess::limits::{
+    CHAT_SPAN, CHATS_A_SPAN, EDITS_A_SECOND, JITTER_ALLOWED, MOVE_REFILL, MOVES_AT_ONCE,
+    REQUESTS_A_SECOND,
+};
 use tickwire_dialects::pixmess::message::FromClient;
 use tickwire_dialects::pixmess::{
-    ActError, BlockId, ClientEvent, Direction, EntityId, PlayerId, SetId, Version,
+    ActError, BlockId, Client, ClientEvent, Direction, EntityId, PlayerId, SetId, Version,
 };
+use tickwire_session::{Instant, TokenBucket};
 
 use super::super::script::ms;
 use super::super::words::{
-    WALL, cell, creation, destruction, edit, moved, position, root, say, solid, walk,
+    Said, WALL, cell, chat, creation, destruction, edit, moved, plain, position, root, say, solid,
+    walk,
 };
 use super::script::{ClientScript, OWN};
 
@@ -23,22 +31,82 @@ fn a_step_is_taken_at_once() {
 }
 
 #[test]
-fn steps_keep_the_server_s_rate() {
+fn steps_stay_below_the_server_s_rate() {
     let mut c = ClientScript::playing(Version::One, cell(0, 0));
     let taken = c.act(|now, client| {
         let steps = (0..30).map(|_| client.walk(now, Direction::East));
         steps.filter(Result::is_ok).count()
     });
-    assert_eq!(taken, 20);
+    assert_eq!(taken, 16);
     let refused = c.act(|now, client| client.walk(now, Direction::East));
     assert_eq!(refused, Err(ActError::TooFast));
-    c.advance(ms(50));
+    c.advance(ms(51));
     c.act(|now, client| client.walk(now, Direction::East))
         .unwrap();
 }
 
 #[test]
-fn a_correction_is_believed_and_confirmed_once() {
+fn steps_that_arrive_closer_together_than_they_were_taken_are_still_allowed() {
+    let mut c = ClientScript::playing(Version::One, cell(0, 0));
+    let mut arrivals = Vec::new();
+    for turn in 0..2_000_u64 {
+        // One packet is late by as much as is allowed, the next one not at all.
+        let late = if turn % 40 < 20 {
+            JITTER_ALLOWED
+        } else {
+            ms(0)
+        };
+        if c.act(|now, client| client.walk(now, Direction::East).is_ok()) {
+            arrivals.push(c.now + late);
+        }
+        c.advance(ms(10));
+    }
+    assert!(arrivals.len() > 380, "{} steps", arrivals.len());
+    arrivals.sort_unstable();
+    let mut server = TokenBucket::new(arrivals[0], MOVES_AT_ONCE, MOVE_REFILL);
+    assert!(arrivals.iter().all(|&at| server.take(at).is_some()));
+}
+
+#[track_caller]
+fn check_rate(
+    most: usize,
+    span: Duration,
+    mut act: impl FnMut(Instant, &mut Client) -> Result<(), ActError>,
+) {
+    let mut c = ClientScript::playing(Version::One, cell(0, 0));
+    for _ in 0..2 {
+        for _ in 0..most {
+            assert_eq!(c.act(&mut act), Ok(()));
+        }
+        assert_eq!(c.act(&mut act), Err(ActError::TooFast));
+        c.advance(span + JITTER_ALLOWED - ms(1));
+        assert_eq!(c.act(&mut act), Err(ActError::TooFast));
+        c.advance(ms(1));
+        // It is not silent, just slow.
+        c.send(&[chat("<bob> hm")]);
+    }
+}
+
+#[test]
+fn what_the_server_would_refuse_for_being_too_much_is_not_said() {
+    let second = Duration::from_secs(1);
+    check_rate(EDITS_A_SECOND, second, |now, client| {
+        client.edit(now, solid(1, 1), WALL)
+    });
+    check_rate(CHATS_A_SPAN, CHAT_SPAN, |now, client| {
+        client.chat(now, "hm")
+    });
+    let mut x = 0;
+    check_rate(REQUESTS_A_SECOND, second, |now, client| {
+        x += 1;
+        let asked = client.request(now, root(x, 0));
+        // As if it came, so that nothing else is in the way.
+        client.release(root(x, 0)).and(asked)
+    });
+}
+
+#[test]
+fn a_correction_is_believed_and_confirmed() {
     let mut c = ClientScript::playing(Version::One, cell(0, 0));
     c.act(|now, client| {
         for _ in 0..3 {
@@ -52,15 +120,54 @@ fn a_correction_is_believed_and_confirmed_once() {
     c.expects(&[FromClient::EntityPosition { at: cell(0, 0) }]);
     // It has now, and answers that.
     c.send(&[position(OWN, cell(2, 0))]);
+    c.expects(&[FromClient::EntityPosition { at: cell(2, 0) }]);
+    // What was said already is not said again.
+    c.send(&[position(OWN, cell(2, 0))]);
     c.expects(&[]);
     assert_eq!(c.client.position(), Some(cell(2, 0)));
     assert_eq!(
         c.events(),
         [
             ClientEvent::Corrected(cell(0, 0)),
+            ClientEvent::Corrected(cell(2, 0)),
             ClientEvent::Corrected(cell(2, 0))
         ]
     );
+}
+
+#[test]
+fn a_report_that_happens_to_be_true_does_not_hide_a_correction_behind_it() {
+    let mut c = ClientScript::playing(Version::One, cell(10, 20));
+    let ways = [
+        Direction::East,
+        Direction::East,
+        Direction::North,
+        Direction::West,
+    ];
+    c.act(|now, client| ways.map(|way| client.walk(now, way).unwrap()));
+    c.expects(&[walk(0), walk(0), walk(3), walk(1)]);
+    // The first and the third step are refused; after the fourth it stands where it began.
+    c.send(&[position(OWN, cell(10, 20))]);
+    c.expects(&[FromClient::EntityPosition { at: cell(10, 20) }]);
+    c.send(&[position(OWN, cell(11, 20))]);
+    // The first report was true when it arrived. Only this one is answered.
+    c.expects(&[FromClient::EntityPosition { at: cell(11, 20) }]);
+    c.send(&[position(OWN, cell(10, 20))]);
+    c.expects(&[FromClient::EntityPosition { at: cell(10, 20) }]);
+    assert_eq!(c.client.position(), Some(cell(10, 20)));
+}
+
+#[test]
+fn a_server_that_corrects_and_does_not_read_hears_only_the_last_of_it() {
+    let mut c = ClientScript::playing(Version::One, cell(0, 0));
+    c.act(|now, client| client.walk(now, Direction::East))
+        .unwrap();
+    c.expects(&[walk(0)]);
+    for x in 2..1_000 {
+        c.send_deaf(&plain(&position(OWN, cell(x, 0))));
+    }
+    c.advance(ms(2_000));
+    c.expects(&[Said::Ping, FromClient::EntityPosition { at: cell(999, 0) }]);
 }
 
 #[test]
@@ -105,16 +212,16 @@ fn an_entity_that_is_ignored_is_gone_here_and_there() {
 #[test]
 fn an_edit_must_be_near_enough_to_be_understood() {
     let mut c = ClientScript::playing(Version::One, cell(0, 0));
-    c.act(|_, client| client.edit(solid(-32_768, 32_767), WALL))
+    c.act(|now, client| client.edit(now, solid(-32_768, 32_767), WALL))
         .unwrap();
     c.expects(&[edit(solid(-32_768, 32_767), WALL)]);
-    let far = c.act(|_, client| client.edit(solid(32_768, 0), WALL));
+    let far = c.act(|now, client| client.edit(now, solid(32_768, 0), WALL));
     assert_eq!(far, Err(ActError::TooFar));
     let elsewhere = BlockId {
         set: SetId(1),
         ..solid(0, 0)
     };
-    let unknown = c.act(|_, client| client.edit(elsewhere, WALL));
+    let unknown = c.act(|now, client| client.edit(now, elsewhere, WALL));
     assert_eq!(unknown, Err(ActError::UnknownSet));
 }
 
@@ -123,10 +230,10 @@ fn a_chat_has_1_to_255_bytes() {
     let mut c = ClientScript::playing(Version::One, cell(0, 0));
     let long = "x".repeat(256);
     for text in ["", &long] {
-        let refused = c.act(|_, client| client.chat(text));
+        let refused = c.act(|now, client| client.chat(now, text));
         assert_eq!(refused, Err(ActError::Length { limit: 255 }));
     }
-    c.act(|_, client| client.chat(&long[..255])).unwrap();
+    c.act(|now, client| client.chat(now, &long[..255])).unwrap();
     c.expects(&[say(&long[..255])]);
 }
 
@@ -138,5 +245,5 @@ fn a_server_that_does_not_read_is_not_talked_to_without_end() {
         waiting += 1;
     }
     assert_eq!(waiting, 256);
-    assert_eq!(c.client.chat("hi"), Err(ActError::TooMuchWaiting));
+    assert_eq!(c.client.chat(c.now, "hi"), Err(ActError::TooMuchWaiting));
 }

@@ -43,13 +43,8 @@ fn drain(client: &mut Client, now: Instant) -> usize {
 
 fn client(now: Instant) -> Client {
     let server = tickwire_sim::addr::link(9);
-    let config = ClientConfig {
-        server,
-        name: "ann".into(),
-        look: Look::default(),
-        version: Version::Two,
-    };
-    let mut client = Client::new(now, config);
+    let config = ClientConfig::new(server, Version::Two, "ann");
+    let mut client = Client::new(now, config.expect("a short name"));
     drain(&mut client, now);
     client.handle_opened(now, ON, server);
     drain(&mut client, now);
