@@ -47,6 +47,8 @@ pub struct Client {
     room: u32,
     orders: VecDeque<Transmit>,
     rates: Rates,
+    /// Whether it has ever taken a step. Before that, what the server says of where it stands is true.
+    stepped: bool,
     /// What the server was told last of where this client stands, unless steps were taken since.
     reported: Option<Cell>,
     /// Whether the server has to be told again.
@@ -80,6 +82,7 @@ impl Client {
             room: Room::CLOSED.bytes,
             orders: VecDeque::from([Transmit::Dial { on: stream, to }]),
             rates: Rates::new(now),
+            stepped: false,
             reported: None,
             owes_report: false,
             last_heard: now,

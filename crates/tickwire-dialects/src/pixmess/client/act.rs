@@ -49,6 +49,7 @@ impl Client {
         let to = own.at.step(direction).ok_or(ActError::TooFar)?;
         self.rates.steps.take(now).ok_or(ActError::TooFast)?;
         own.at = to;
+        self.stepped = true;
         self.reported = None;
         let direction = direction.code();
         self.outbox.push(FromClient::Movement { direction });

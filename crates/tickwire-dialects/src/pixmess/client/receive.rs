@@ -171,7 +171,7 @@ impl Client {
     /// the server say what is true after them. That was said already if this is the cell that was
     /// reported last, and no step was taken since.
     fn doubt(&mut self, at: Cell) {
-        self.owes_report = self.reported != Some(at);
+        self.owes_report = self.stepped && self.reported != Some(at);
     }
 
     fn is_own(&self, id: EntityId) -> bool {

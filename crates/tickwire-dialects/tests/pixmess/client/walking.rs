@@ -158,6 +158,14 @@ fn a_report_that_happens_to_be_true_does_not_hide_a_correction_behind_it() {
 }
 
 #[test]
+fn who_never_walked_believes_without_a_word() {
+    let mut c = ClientScript::playing(Version::One, cell(0, 0));
+    c.send(&[position(OWN, cell(-1_000, 70_000))]);
+    c.expects(&[]);
+    assert_eq!(c.client.position(), Some(cell(-1_000, 70_000)));
+}
+
+#[test]
 fn a_server_that_corrects_and_does_not_read_hears_only_the_last_of_it() {
     let mut c = ClientScript::playing(Version::One, cell(0, 0));
     c.act(|now, client| client.walk(now, Direction::East))
