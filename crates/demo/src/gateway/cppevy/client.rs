@@ -60,11 +60,7 @@ impl Gateway {
 
     fn hear(&mut self, now: Instant, event: EventId, data: &[u8], notices: &mut Vec<Notice>) {
         match event {
-            SHOT => {
-                if let Some(shot) = Shot::decode(data) {
-                    self.shots.insert(now, shot);
-                }
-            }
+            SHOT => self.shots.tell(now, data),
             SHOT_GONE => {
                 if let Ok(number) = data.try_into() {
                     self.shots.remove(u16::from_le_bytes(number));
@@ -173,7 +169,6 @@ impl ClientGateway for Gateway {
                 _ => {}
             }
         }
-        self.shots.forget(now);
         self.send_controls(now);
     }
 
@@ -222,7 +217,7 @@ impl ArenaClient for Gateway {
         let shots = self
             .shots
             .iter(now)
-            .map(|(heard, shot)| shown_shot(now, *heard, shot));
+            .map(|(heard, shot)| shown_shot(now, heard, &shot));
         let mut view = View {
             time: now.since(Instant::ZERO),
             seen: entities.chain(shots).collect(),

@@ -27,6 +27,14 @@ pub(super) struct Shot {
 const NOBODY: u16 = u16::MAX;
 
 impl Shot {
+    /// Bytes of one.
+    pub(super) const LENGTH: usize = 29;
+
+    /// The number of an encoded one.
+    pub(super) const fn number(bytes: &[u8; Self::LENGTH]) -> u16 {
+        u16::from_le_bytes([bytes[0], bytes[1]])
+    }
+
     pub(super) fn encode(&self) -> Vec<u8> {
         write(|w| {
             w.u16(self.number);
