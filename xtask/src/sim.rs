@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         if tally.is_empty() {
             bail!(
-                "no scenario is called `{}`; for their names: {}",
+                "no scenario is called `{}`; for their names, which are what follows `sim::`: {}",
                 args.scenario.as_deref().unwrap_or_default(),
                 Cargo::new("test -p tickwire-dialects --tests sim:: -- --list"),
             );
@@ -67,13 +67,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn build_round(args: &Args, first: u64) -> Cargo {
     let scenario = args.scenario.as_deref().unwrap_or_default();
-    let (dialect, test) = scenario.split_once("::").unwrap_or((scenario, "sim::"));
+    let (dialect, test) = scenario.split_once("::").unwrap_or((scenario, ""));
     let tests = match dialect {
         "" => "--tests".to_owned(),
         _ => format!("--test {dialect}"),
     };
     let cargo = Cargo::new(&format!(
-        "test -p tickwire-dialects {tests} {test} -- --nocapture"
+        "test -p tickwire-dialects {tests} sim::{test} -- --nocapture"
     ));
     match args.seed {
         Some(seed) => cargo.var(SEED_VAR, seed),
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(
             build_round(&args, 0).to_string(),
             "TICKWIRE_SIM_SEED=77 \
-             cargo test -p tickwire-dialects --test reone snapshots -- --nocapture"
+             cargo test -p tickwire-dialects --test reone sim::snapshots -- --nocapture"
         );
     }
 

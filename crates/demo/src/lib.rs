@@ -61,7 +61,7 @@ pub use host::{Host, STEP};
 pub use intent::Intent;
 pub use kind::Kind;
 pub use loadout::{Loadout, Weapon};
-pub use pace::{CATCH_UP, Pace};
+pub use pace::Pace;
 pub use printable::{is_printable, printable};
 pub use random::Random;
 pub use vector::{Heading, Vec2};

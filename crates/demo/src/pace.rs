@@ -9,7 +9,7 @@ use tickwire_session::Instant;
 use crate::STEP;
 
 /// How far the worlds may fall behind the clock before they let time pass instead of catching up.
-pub const CATCH_UP: Duration = Duration::from_millis(250);
+const CATCH_UP: Duration = Duration::from_millis(250);
 
 /// The pace of a server's steps.
 #[derive(Clone, Copy, Debug)]

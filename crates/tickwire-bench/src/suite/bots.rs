@@ -3,9 +3,9 @@
 //! Seven bots play the arena for some seconds, sixty steps a second, as ordinary clients: once over
 //! memory links, once through sockets of their own. What is compared is the processor's time within
 //! the driver, less what a server without players takes there in the same round: the sessions of both
-//! sides, the driver and the kernel. The arena's steps, what the bots see and what they think are the same for both, and
-//! left out. Server and bots share one loop and one thread both times, so that nothing else is
-//! different: bots in a program of their own also pay for being woken.
+//! sides, the driver and the kernel. The arena's steps, what the bots see and what they think are the
+//! same for both, and left out. Server and bots share one loop and one thread both times, so that
+//! nothing else is different: bots in a program of their own also pay for being woken.
 
 use std::time::Duration;
 

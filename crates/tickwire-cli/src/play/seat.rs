@@ -73,7 +73,7 @@ impl Seat {
         draw: fn(&G::Picture, &mut Frame<'_>),
     ) -> anyhow::Result<ExitCode> {
         let screen = Screen::open(G::INPUT, draw)?;
-        let played = self.turn(&mut game, &screen);
+        let played = self.run(&mut game, &screen);
         // First, so that whatever is said next stays to be read.
         let closed = screen.close();
         let ending = played?;
@@ -93,7 +93,7 @@ impl Seat {
     }
 
     /// Plays until the player leaves (`None`) or the session ends by itself.
-    fn turn<G: Game>(
+    fn run<G: Game>(
         &mut self,
         game: &mut G,
         screen: &Screen<G::Picture>,

@@ -15,8 +15,8 @@ const FEW: u64 = 20;
 /// How many of the seeds that are asked for a scenario runs: a long one can do with fewer.
 pub(crate) struct OneIn(pub(crate) u64);
 
-/// Runs a scenario. Its name is the dialect and the test, `reone::snapshots`: what `cargo xtask sim`
-/// takes to run it again.
+/// Runs a scenario. Its name is the dialect, and the test's path behind `sim::`; `reone::snapshots` is
+/// what `cargo xtask sim` takes to run it again.
 #[track_caller]
 pub(crate) fn check(
     name: &'static str,
@@ -39,7 +39,9 @@ fn assert_replayable(name: &str) {
     let test = thread.name().filter(|&thread| thread != "main");
     let replayed = name.strip_prefix(concat!(env!("CARGO_CRATE_NAME"), "::"));
     assert!(
-        replayed.is_some_and(|replayed| test.is_none_or(|test| test.ends_with(replayed))),
+        replayed.is_some_and(|replayed| {
+            test.is_none_or(|test| test.strip_prefix("sim::") == Some(replayed))
+        }),
         "{name} does not name the test {test:?}"
     );
 }

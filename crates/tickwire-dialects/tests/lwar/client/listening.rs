@@ -31,7 +31,7 @@ fn x(c: &ClientScript) -> Option<f32> {
 }
 
 #[test]
-fn nothing_said_is_not_told_and_nobody_is_nameless() {
+fn empty_words_are_not_told() {
     let mut c = playing();
     let bob = player(2);
     let before = c.counters().violations;

@@ -19,8 +19,8 @@ const USUAL: Conditions = Conditions {
 };
 
 #[test]
-fn cut_off_for_two_seconds() {
-    check("reone::cut_off_for_two_seconds", LONG, |seed| {
+fn for_two_seconds() {
+    check("reone::cut::for_two_seconds", LONG, |seed| {
         let (world, _) = cut_off(seed, 2 * SECOND, 2 * SECOND)?;
         check_was_not_removed(&world)?;
         Ok(world.net.trace_hash())
@@ -28,8 +28,8 @@ fn cut_off_for_two_seconds() {
 }
 
 #[test]
-fn cut_off_for_ten_seconds() {
-    check("reone::cut_off_for_ten_seconds", LONG, |seed| {
+fn for_ten_seconds() {
+    check("reone::cut::for_ten_seconds", LONG, |seed| {
         let (world, modes) = cut_off(seed, 10 * SECOND, 2 * SECOND)?;
         check_was_not_removed(&world)?;
         // Everything that could have been a baseline is long forgotten.
@@ -41,8 +41,8 @@ fn cut_off_for_ten_seconds() {
 }
 
 #[test]
-fn cut_off_for_seventy_seconds() {
-    check("reone::cut_off_for_seventy_seconds", LONG, run_long);
+fn for_seventy_seconds() {
+    check("reone::cut::for_seventy_seconds", LONG, run_long);
 }
 
 fn run_long(seed: u64) -> Result<TraceHash, String> {

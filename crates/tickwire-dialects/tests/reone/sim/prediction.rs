@@ -232,8 +232,8 @@ fn largest_move() -> f32 {
 }
 
 #[test]
-fn prediction_on_a_good_network() {
-    check("reone::prediction_on_a_good_network", LONG, |seed| {
+fn on_a_good_network() {
+    check("reone::prediction::on_a_good_network", LONG, |seed| {
         let latency = Duration::from_millis(seed % 5 * 20);
         let good = Conditions {
             latency,
@@ -248,8 +248,8 @@ fn prediction_on_a_good_network() {
 }
 
 #[test]
-fn prediction_on_a_bad_network() {
-    check("reone::prediction_on_a_bad_network", LONG, run_bad);
+fn on_a_bad_network() {
+    check("reone::prediction::on_a_bad_network", LONG, run_bad);
 }
 
 fn run_bad(seed: u64) -> Result<TraceHash, String> {
