@@ -106,6 +106,8 @@ pub struct Client {
     loader: Loader,
     module: Option<ModuleNumber>,
     parameters: Option<Parameters>,
+    /// The server's tick when it said them. What it said earlier and comes later is not true any more.
+    parameters_tick: Option<u32>,
     uplink: Uplink,
     /// When the next Ping or Ready goes out.
     next_ping: Instant,
@@ -163,6 +165,7 @@ impl Client {
             loader: Loader::new(config.held),
             module: None,
             parameters: None,
+            parameters_tick: None,
             uplink: Uplink::new(),
             next_ping: now,
             owes_ready: false,

@@ -32,6 +32,7 @@ use core::time::Duration;
 
 use tickwire_session::{Addr, Attachments, Instant, MethodError, Methods, StreamId, Token};
 use tickwire_state::{SightRange, Vec2};
+use tickwire_wire::Serial;
 
 use super::limits::CALL_MAX;
 use super::message::{Compression, DownFrame, Invalid, Method, Refusal, Status};
@@ -184,7 +185,8 @@ impl Server {
     /// Takes the world as it is now: the next snapshot. An object that is not among these is gone.
     ///
     /// To be called as often a second as [`ServerConfig::tick_rate`] says. `tick` is the game's, and is
-    /// passed on to clients.
+    /// passed on to clients, who tell by it what is late: it is above 0, and each is later than the one
+    /// before, for as long as the server runs and whatever the module. It may wrap.
     pub fn publish(
         &mut self,
         now: Instant,
@@ -197,6 +199,10 @@ impl Server {
             commands,
             ..
         } = &mut self.table;
+        debug_assert!(
+            world.newest() == SnapshotSeq::NONE || tick.is_newer_than(world.tick()),
+            "ticks never go back nor stand still"
+        );
         self.counters.object_refused += world.publish(tick, objects.into_iter());
         changes.begin(world);
         commands.begin(world);
@@ -245,8 +251,9 @@ impl Server {
     }
 
     /// Makes something else of a client that is there: a player of a spectator, or the reverse. It is told
-    /// as at its admission, and is [`Ready`](ServerEvent::Ready) again when it has heard. Returns whether
-    /// it is there; one that is on its way is [admitted](Self::admit) soon.
+    /// as at its admission, and is [`Ready`](ServerEvent::Ready) again when it has heard; or a little
+    /// earlier, if a Ready was under way, and then it goes on being told. Returns whether it is there; one
+    /// that is on its way is [admitted](Self::admit) soon.
     pub fn reseat(&mut self, now: Instant, client: ClientId, seat: Seat) -> bool {
         let peer = self.peers.get_mut(&client);
         let Some(peer) = peer.filter(|peer| peer.stage == Stage::Playing) else {

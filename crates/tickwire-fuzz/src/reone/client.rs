@@ -145,10 +145,20 @@ impl Run {
     /// The server says pieces of snapshots, few of them so that they meet, or something else.
     fn say(&mut self, from: Addr, script: &mut Script<'_>) {
         let mode = script.u8();
-        let sequence = match mode & 3 {
-            0 => SnapshotSeq::NONE,
-            _ => SnapshotSeq(u32::from(script.u8() & 31) + 1),
+        // Ticks grow with sequences, as a good server's do, except now and then; control is of any time.
+        let (sequence, tick) = match mode & 3 {
+            0 => (0, u32::from(mode >> 5)),
+            _ => {
+                let choice = script.u8();
+                let sequence = u32::from(choice & 31) + 1;
+                let tick = match choice >> 5 {
+                    7 => u32::from(mode).wrapping_sub(0x40),
+                    _ => sequence * 3,
+                };
+                (sequence, tick)
+            }
         };
+        let sequence = SnapshotSeq(sequence);
         let behind = u32::from(mode >> 2 & 7);
         let header = DownHeader {
             sequence,
@@ -156,7 +166,7 @@ impl Run {
                 0 => SnapshotSeq::NONE,
                 behind => SnapshotSeq(sequence.0.saturating_sub(behind)),
             },
-            tick: 1,
+            tick,
         };
         let mut elements: Vec<_> = (0..script.u8() & 7)
             .map(|_| element(sequence, script))

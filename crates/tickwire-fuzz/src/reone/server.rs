@@ -48,6 +48,7 @@ pub fn reone_server_session(bytes: &[u8]) {
     let run = Run {
         driven: Driven::new(server, now, BOUNDS),
         compression,
+        tick: 0,
         streams: BTreeMap::new(),
         addrs: BTreeMap::new(),
         acknowledged: BTreeSet::new(),
@@ -67,6 +68,8 @@ const BOUNDS: Bounds = Bounds {
 struct Run {
     driven: Driven<Server>,
     compression: Compression,
+    /// The game's, at the last snapshot.
+    tick: u32,
     streams: BTreeMap<StreamId, Stream>,
     addrs: BTreeMap<Addr, Traffic>,
     /// Snapshots that anybody acknowledged.
@@ -123,6 +126,7 @@ impl Scripted for Run {
         let Self {
             driven,
             compression,
+            tick: _,
             streams,
             addrs,
             acknowledged,
@@ -207,14 +211,24 @@ impl Run {
             elements.push(UpElement::Event(event.expect("it is short")));
         }
         let newest = self.driven.session.newest().0;
-        let acknowledged = match mode >> 2 & 3 {
-            3 => script.u32(),
-            _ => newest.saturating_sub(u32::from(script.u8() & 63)),
+        let (acknowledged, tick) = match mode >> 2 & 3 {
+            3 => {
+                let any = script.u32();
+                (any, any)
+            }
+            _ => {
+                let behind = script.u8();
+                let acknowledged = newest.saturating_sub(u32::from(behind & 63));
+                (
+                    acknowledged,
+                    self.tick.saturating_sub(u32::from(behind >> 6)),
+                )
+            }
         };
         let header = UpHeader {
             packet: PacketSeq(number),
             acknowledged: SnapshotSeq(acknowledged),
-            tick: 0,
+            tick,
         };
         let mut datagram = packet::<Up>(&header, &elements);
         harm(&mut datagram, script);
@@ -266,7 +280,9 @@ impl Run {
     }
 
     fn publish(&mut self, script: &mut Script<'_>) {
-        let count = script.u8() & 31;
+        let choice = script.u8();
+        let count = choice & 31;
+        self.tick += 1 + u32::from(choice >> 5);
         let objects: Vec<_> = (0..count)
             .map(|_| {
                 let choice = script.u8();
@@ -277,7 +293,7 @@ impl Run {
             })
             .collect();
         let now = self.driven.now();
-        self.driven.session.publish(now, count.into(), objects);
+        self.driven.session.publish(now, self.tick, objects);
     }
 
     /// The game does something. What it may not do is refused.

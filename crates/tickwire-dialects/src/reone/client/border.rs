@@ -6,7 +6,8 @@
 //!
 //! Two things tell. Sequences go on through modules, so what was heard before this one is over. And a
 //! server sends the snapshots of a module to those alone who have heard its parameters, which it says in
-//! a packet with its tick: what has an earlier tick is of before.
+//! a packet with the tick of its last snapshot. Each snapshot has a later tick than the one before, so
+//! what is not later than the parameters is of before.
 
 use tickwire_wire::Serial;
 
@@ -15,6 +16,8 @@ use super::super::message::DownHeader;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Border {
+    /// The newest snapshot that was heard of on this connection.
+    newest: SnapshotSeq,
     /// The newest snapshot of the modules before, as far as it was heard of.
     sequence: SnapshotSeq,
     /// The server's tick when it said its parameters.
@@ -22,9 +25,14 @@ pub(super) struct Border {
 }
 
 impl Border {
-    /// The module changes; `newest` is the newest snapshot that was heard of.
-    pub(super) fn change_module(&mut self, newest: SnapshotSeq) {
-        self.sequence = self.sequence.max(newest);
+    /// A snapshot of this module came.
+    pub(super) fn hear(&mut self, sequence: SnapshotSeq) {
+        self.newest = self.newest.max(sequence);
+    }
+
+    /// The module changes.
+    pub(super) const fn change_module(&mut self) {
+        self.sequence = self.newest;
         self.tick = None;
     }
 
@@ -33,7 +41,8 @@ impl Border {
         // Only after a module on the same connection. At a server that was started anew, sequences
         // begin anew, and what comes early may be the last words of the old one.
         if self.sequence != SnapshotSeq::NONE {
-            self.sequence = self.sequence.max(sequence);
+            self.hear(sequence);
+            self.sequence = self.newest;
         }
     }
 
@@ -47,7 +56,7 @@ impl Border {
         header.sequence <= self.sequence
             || self
                 .tick
-                .is_some_and(|tick| header.tick.is_older_than(tick))
+                .is_some_and(|tick| !header.tick.is_newer_than(tick))
     }
 
     /// Forgets everything: sequences may have begun anew.

@@ -289,6 +289,8 @@ impl Client {
             return;
         }
         self.forget_snapshots(now);
+        // Whoever asks anew takes any answer: a tick that was forged must not keep the true ones out.
+        self.parameters_tick = None;
         self.phase = Phase::Initialising;
         self.next_ping = now;
         self.pings = 0;

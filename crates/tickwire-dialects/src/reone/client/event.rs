@@ -246,6 +246,8 @@ counters! {
         unexpected,
         /// Parameters of another module than the one that is loaded.
         other_module,
+        /// Parameters that were held up: the server has said others since, or the same again.
+        parameters_late,
         /// Datagrams of snapshots of a module before.
         earlier_module,
         /// Invalid while snapshots keep coming.

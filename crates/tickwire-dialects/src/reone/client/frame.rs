@@ -86,7 +86,7 @@ impl Client {
 
     /// Begins to load a module.
     fn begin_module(&mut self, now: Instant, module: ModuleNumber, name: Text<'_>) {
-        self.border.change_module(self.newest);
+        self.border.change_module();
         self.forget_snapshots(now);
         self.timeline.clear();
         self.clock = RemoteClock::new();
@@ -95,6 +95,7 @@ impl Client {
         self.commands.drop_shots(|_| true);
         self.casting.clear();
         self.parameters = None;
+        self.parameters_tick = None;
         self.doubt = None;
         self.module = Some(module);
         self.phase = Phase::Loading;

@@ -4,6 +4,7 @@ use alloc::sync::Arc;
 
 use tickwire_session::{Addr, Instant};
 use tickwire_state::RemoteClock;
+use tickwire_wire::Serial;
 
 use super::super::limits::RECEIVE_MAX;
 use super::super::message::{Compression, Down, DownElement, DownHeader, Packet, Parameters};
@@ -67,6 +68,7 @@ impl Client {
             self.pings = 0;
             self.dispel_doubt();
             self.newest = self.newest.max(header.sequence);
+            self.border.hear(header.sequence);
         }
         let (mut last, mut answered) = (None, None);
         for element in packet.elements() {
@@ -101,6 +103,16 @@ impl Client {
             self.counters.other_module += 1;
             return;
         }
+        // Those of one tick cannot be told apart. The later arrival counts: if that is the wrong one, the
+        // server says the right one again at a later tick.
+        if self
+            .parameters_tick
+            .is_some_and(|newest| tick.is_older_than(newest))
+        {
+            self.counters.parameters_late += 1;
+            return;
+        }
+        self.parameters_tick = Some(tick);
         let before = self.parameters.replace(*parameters);
         if before.is_some_and(|before| !has_same_snapshots(&before, parameters)) {
             self.forget_snapshots(now);
@@ -292,6 +304,7 @@ impl Client {
     fn give_up_snapshots(&mut self, now: Instant) {
         // Nothing is held up for so long. Rather is the border where it should not be.
         self.border.clear();
+        self.parameters_tick = None;
         if self.whole.is_some() {
             self.counters.hang += 1;
             self.forget_snapshots(now);

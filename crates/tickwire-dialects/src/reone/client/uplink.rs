@@ -68,6 +68,14 @@ pub(super) struct Sent {
     pub(super) messages: u64,
 }
 
+/// The events in a datagram that wait to be acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+struct Written {
+    events: u64,
+    /// What was shown when the last of them was made.
+    shown: Option<u32>,
+}
+
 /// An acknowledgement of what was never sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NeverSent;
@@ -188,12 +196,10 @@ impl Uplink {
             return None;
         }
         self.last_packet = self.last_packet.next();
-        // An event that is repeated is still about what its player saw then.
-        let newest = self.waiting.back().filter(|_| has_events);
-        let header = UpHeader {
+        let mut header = UpHeader {
             packet: self.last_packet,
             acknowledged: notes.acknowledged,
-            tick: newest.map_or(notes.shown, |newest| newest.shown),
+            tick: notes.shown,
         };
         let mut writer = PacketWriter::<Up>::new(out, &header, limit);
         let mut messages = 0;
@@ -203,13 +209,21 @@ impl Uplink {
             messages += u64::from(writer.push(element).is_ok());
         }
         if has_events {
-            messages += self.write_events(now, &mut writer);
+            messages += self.write_once(&mut writer);
+            let written = self.write_waiting(now, &mut writer);
+            messages += written.events;
+            // An event that is repeated is still about what its player saw then.
+            if let Some(shown) = written.shown {
+                header.tick = shown;
+                writer.set_header(&header);
+            }
         }
         let bytes = writer.finish();
         Some(Sent { bytes, messages })
     }
 
-    fn write_events(&mut self, now: Instant, writer: &mut PacketWriter<'_, Up>) -> u64 {
+    /// Writes what is sent once. Returns how much of it there was room for.
+    fn write_once(&mut self, writer: &mut PacketWriter<'_, Up>) -> u64 {
         let mut written = 0;
         while let Some(Once { kind, content }) = self.once.front() {
             let event = Event::new(EventId::UNACKNOWLEDGED, *kind, content);
@@ -223,13 +237,20 @@ impl Uplink {
             written += 1;
             self.once.pop_front();
         }
+        written
+    }
+
+    /// Writes what waits to be acknowledged, as far as it fits.
+    fn write_waiting(&mut self, now: Instant, writer: &mut PacketWriter<'_, Up>) -> Written {
+        let mut written = Written::default();
         for waiting in &mut self.waiting {
             let event = Event::new(waiting.id, waiting.kind, &waiting.content);
             let Ok(event) = event else { continue };
             if writer.push(&UpElement::Event(event)).is_err() {
                 break;
             }
-            written += 1;
+            written.events += 1;
+            written.shown = Some(waiting.shown);
             match waiting.sent {
                 None => waiting.sent = Some(now),
                 Some(_) => self.resent += 1,

@@ -235,6 +235,16 @@ impl<'a, D: Direction> PacketWriter<'a, D> {
         self.push_with(number, |w| w.bytes(element))
     }
 
+    /// Replaces the header, by one that depends on what there was room for.
+    pub fn set_header(&mut self, header: &D::Header) {
+        let mut bytes = Vec::with_capacity(HEADER);
+        D::encode_header(header, &mut Writer::new(&mut bytes, HEADER));
+        let place = self.out.get_mut(self.start..);
+        for (place, byte) in place.into_iter().flatten().zip(bytes) {
+            *place = byte;
+        }
+    }
+
     /// Whether it has no element yet.
     pub const fn is_empty(&self) -> bool {
         self.out.len() == self.lists

@@ -223,7 +223,7 @@ impl Server {
         self.staged_for = client;
         let tick = self.table.world.tick();
         if peer.parameters_at.is_some_and(|at| now >= at) {
-            let is_repeated = peer.stage == Stage::Initialising;
+            let is_repeated = peer.stage == Stage::Initialising || peer.is_doubted();
             peer.parameters_at = is_repeated.then_some(now + PARAMETERS_PERIOD);
             let (role, own) = peer.seat.role();
             let parameters = Parameters {

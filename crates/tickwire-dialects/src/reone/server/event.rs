@@ -74,10 +74,11 @@ pub enum ServerEvent {
 /// what it believes.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Seen {
-    /// The tick that was shown when the newest event of the packet was made; 0 is none.
+    /// The tick that was shown when the last event of the packet was made; 0 is none.
     pub tick: u32,
-    /// How many events before that one this is: as many are in the packet because they were lost or held
-    /// up, and each saw an earlier tick.
+    /// How many events before that one this is, by their order in the packet: they come again because they
+    /// were lost or held up, and each saw an earlier tick. Never more than fit a packet, and 0 for an event
+    /// without a number.
     pub before: u32,
 }
 

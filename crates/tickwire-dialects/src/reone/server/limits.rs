@@ -64,6 +64,10 @@ pub const INVALID: usize = HEADER + LIST_HEADER + 1;
 /// Between two Parameters, until the client is ready.
 pub const PARAMETERS_PERIOD: Duration = Duration::from_millis(100);
 
+/// From a change of seat, how long a Ready may come that answers the Parameters before it: longer than a
+/// packet and its answer are under way on any network in use. Until a later one comes, Parameters go out.
+pub const READY_UNDER_WAY: Duration = Duration::from_secs(3);
+
 /// Snapshots that carry an acknowledgement after an event came: so many are hardly ever lost together.
 pub const EVENT_ACKS: u8 = 5;
 

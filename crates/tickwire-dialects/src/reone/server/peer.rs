@@ -3,6 +3,7 @@
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use tickwire_session::{
     Addr, CallsWaiting, Instant, Loss, PeerStats, RoundTrip, StreamId, Token, TokenBucket, Traffic,
@@ -14,7 +15,8 @@ use super::super::message::{Role, UpHeader};
 use super::super::{Mode, ObjectId, PacketSeq, SnapshotSeq};
 use super::commands::{CommandNumber, Commands, Scene};
 use super::limits::{
-    CALLS_WAITING, HISTORY, LOOSE_EVENT_REFILL, LOOSE_EVENTS_AT_ONCE, SEEN_MAX, SILENCE,
+    CALLS_WAITING, HISTORY, LOOSE_EVENT_REFILL, LOOSE_EVENTS_AT_ONCE, READY_UNDER_WAY, SEEN_MAX,
+    SILENCE,
 };
 use super::order::EventOrder;
 use super::view::{Acknowledged, Views};
@@ -42,6 +44,8 @@ pub(super) struct Peer {
     pub(super) parameters_at: Option<Instant>,
     /// A Ready in a packet that is not after this one was said of other parameters.
     ready_after: Option<PacketSeq>,
+    /// Its seat changed, and a Ready that comes before this may not be about that.
+    doubted_until: Option<Instant>,
     pub(super) seat: Seat,
     pub(super) order: EventOrder,
     pub(super) loose_events: TokenBucket,
@@ -113,6 +117,7 @@ impl Peer {
             last_heard: now,
             parameters_at: None,
             ready_after: None,
+            doubted_until: None,
             seat: Seat::Spectator(Vec2::default()),
             order: EventOrder::default(),
             loose_events: TokenBucket::new(now, LOOSE_EVENTS_AT_ONCE, LOOSE_EVENT_REFILL),
@@ -150,6 +155,7 @@ impl Peer {
         self.stage = Stage::Initialising;
         self.parameters_at = Some(now);
         self.ready_after = self.packet;
+        self.doubted_until = Some(now + READY_UNDER_WAY);
         self.is_due = false;
         self.may_restart = false;
     }
@@ -160,10 +166,24 @@ impl Peer {
             .is_none_or(|after| packet.is_newer_than(after))
     }
 
+    /// It said Ready: it needs no more parameters, unless that may be about those before.
+    pub(super) fn settle_parameters(&mut self, now: Instant) {
+        if self.doubted_until.is_none_or(|until| now >= until) {
+            self.doubted_until = None;
+            self.parameters_at = None;
+        }
+    }
+
+    /// Whether it may not have heard what it is, although it said Ready.
+    pub(super) const fn is_doubted(&self) -> bool {
+        self.doubted_until.is_some()
+    }
+
     /// It is sent nothing more for now.
     pub(super) fn halt(&mut self) {
         self.parameters_at = None;
         self.ready_after = None;
+        self.doubted_until = None;
         self.is_due = false;
         self.may_restart = false;
         self.order.resume();
@@ -280,7 +300,7 @@ impl Peer {
         }
     }
 
-    pub(super) fn round_trip(&self) -> Option<core::time::Duration> {
+    pub(super) fn round_trip(&self) -> Option<Duration> {
         self.round_trip.mean()
     }
 
@@ -328,4 +348,4 @@ impl Seat {
 }
 
 /// Any time at all.
-const MOMENT: core::time::Duration = core::time::Duration::from_micros(1);
+const MOMENT: Duration = Duration::from_micros(1);

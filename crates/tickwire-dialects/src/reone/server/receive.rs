@@ -158,7 +158,7 @@ impl Server {
         let is_newest = peer.hear(now, length, &packet.header);
         let is_ready = packet.elements().any(|element| element == UpElement::Ready);
         if is_ready {
-            self.hear_ready(client, packet.header.packet);
+            self.hear_ready(now, client, packet.header.packet);
         }
         let Some(peer) = self.peers.get_mut(&client) else {
             return;
@@ -179,21 +179,22 @@ impl Server {
                 UpElement::Ping(_) | UpElement::Ready => None,
             })
         };
-        let newest = events().map(|event| event.id).max().unwrap_or_default();
+        let is_numbered = |event: &Event<'_>| event.id != EventId::UNACKNOWLEDGED;
+        let mut following: u32 = events().map(|event| u32::from(is_numbered(&event))).sum();
         for event in events() {
-            let before = match event.id {
-                EventId::UNACKNOWLEDGED => 0,
-                EventId(id) => newest.0 - id,
-            };
+            following -= u32::from(is_numbered(&event));
             let seen = Seen {
                 tick: packet.header.tick,
-                before,
+                before: match is_numbered(&event) {
+                    true => following,
+                    false => 0,
+                },
             };
             self.hear_event(now, client, &event, seen, is_newest);
         }
     }
 
-    fn hear_ready(&mut self, client: ClientId, packet: PacketSeq) {
+    fn hear_ready(&mut self, now: Instant, client: ClientId, packet: PacketSeq) {
         let next_command = self.table.commands.next();
         let Some(peer) = self.peers.get_mut(&client) else {
             return;
@@ -201,17 +202,21 @@ impl Server {
         match peer.stage {
             Stage::Initialising if peer.can_be_ready(packet) => {
                 peer.stage = Stage::Playing;
-                peer.parameters_at = None;
+                peer.settle_parameters(now);
                 peer.begin_again();
                 peer.count_from(packet);
                 // Older commands come with the snapshots.
                 peer.untold = next_command;
                 self.events.push_back(ServerEvent::Ready { client });
             }
-            // It went through all of it again, so it holds nothing.
-            Stage::Playing if peer.may_restart => {
-                peer.may_restart = false;
-                peer.begin_again();
+            Stage::Playing => {
+                if peer.is_doubted() {
+                    peer.settle_parameters(now);
+                }
+                // After a ping it went through all of it again, so it holds nothing.
+                if core::mem::take(&mut peer.may_restart) {
+                    peer.begin_again();
+                }
             }
             _ => {}
         }

@@ -91,6 +91,52 @@ fn a_spectator_has_no_creature_until_it_becomes_a_player() {
     assert_eq!(script.whole(), [1, 2], "what is held is still good");
 }
 
+/// The server says parameters at a tick.
+fn say_parameters(script: &mut ClientScript, tick: u32, parameters: Parameters) {
+    let said = [DownElement::Parameters(parameters)];
+    script.send_bytes(&packet(DownHeader::unsequenced(tick), &said));
+}
+
+#[test]
+fn parameters_that_were_held_up_are_not_taken() {
+    let spectator = Parameters {
+        role: Role::Spectator,
+        own: ObjectId(0),
+        ..parameters()
+    };
+    let mut script = ClientScript::loaded(2);
+    say_parameters(&mut script, 10, spectator);
+    script.snapshot(4, 0, &[keep(1)]);
+    say_parameters(&mut script, 12, parameters());
+    script.forget();
+    say_parameters(&mut script, 10, spectator);
+    assert_eq!(script.client.own(), Some(OWN));
+    assert_eq!(script.client.counters().parameters_late, 1);
+    assert_eq!((script.events(), readies(&mut script)), (vec![], 0));
+    // Of one tick, the later arrival counts, until the server says it again.
+    say_parameters(&mut script, 12, spectator);
+    assert_eq!(script.client.own(), None);
+    say_parameters(&mut script, 15, parameters());
+    assert_eq!(script.client.own(), Some(OWN));
+    assert_eq!(readies(&mut script), 2);
+}
+
+#[test]
+fn whoever_asks_anew_takes_parameters_of_any_tick() {
+    let mut script = ClientScript::loaded(2);
+    // This one is forged.
+    say_parameters(&mut script, 1_000_000, parameters());
+    script.control(&[DownElement::Invalid(Invalid::SameModule)]);
+    assert_eq!(script.client.phase(), Phase::Initialising);
+    say_parameters(&mut script, 12, parameters());
+    assert_eq!(script.client.phase(), Phase::Ready);
+
+    let mut script = ClientScript::loaded(2);
+    say_parameters(&mut script, 1_000_000, parameters());
+    move_on(&mut script, 12);
+    assert_eq!(script.client.phase(), Phase::Ready);
+}
+
 #[test]
 fn another_pace_makes_what_is_held_useless() {
     let mut script = ClientScript::playing();
@@ -287,6 +333,11 @@ fn another_module_begins_with_loading_again() {
 fn moved_on(tick: u32) -> ClientScript {
     let mut script = ClientScript::playing();
     script.snapshot(4, 1, &[keep(1)]);
+    move_on(&mut script, tick);
+    script
+}
+
+fn move_on(script: &mut ClientScript, tick: u32) {
     script.write(&[DownFrame::ModuleChanged {
         module: ModuleNumber(6),
         name: text("tar_m02"),
@@ -298,27 +349,41 @@ fn moved_on(tick: u32) -> ClientScript {
         module: ModuleNumber(6),
         ..parameters()
     };
-    let header = DownHeader::unsequenced(tick);
-    let bytes = packet(header, &[DownElement::Parameters(parameters)]);
-    script.send_bytes(&bytes);
+    say_parameters(script, tick, parameters);
     script.forget();
-    script
 }
 
 #[test]
 fn a_snapshot_that_was_held_up_in_the_module_before_is_not_taken() {
     let mut script = moved_on(24);
     assert_eq!(script.client.phase(), Phase::Ready);
-    // 3 and 6 are known by their sequences. Of 7 nothing was heard; it is of tick 21.
-    for late in [3, 6, 7] {
+    // 3 and 6 are known by their sequences. Of 7 and 8 nothing was heard; they are of ticks 21 and 24.
+    for late in [3, 6, 7, 8] {
         script.snapshot(late, 0, &[keep(1)]);
     }
-    assert_eq!(script.client.counters().earlier_module, 3);
+    assert_eq!(script.client.counters().earlier_module, 4);
     assert_eq!(script.client.phase(), Phase::Ready);
     assert_eq!(script.uplinks(), [], "nothing is acknowledged");
     script.snapshot(9, 0, &[keep(3)]);
     script.snapshot(7, 0, &[keep(1)]);
     assert_eq!(script.whole(), [9]);
+}
+
+#[test]
+fn what_was_heard_of_is_known_as_such_after_it_was_forgotten() {
+    let mut script = ClientScript::playing();
+    script.snapshot(9, 1, &[keep(1)]);
+    let faster = Parameters {
+        tick_rate: NonZeroU16::new(40).unwrap(),
+        ..parameters()
+    };
+    script.control(&[DownElement::Parameters(faster)]);
+    assert!(script.client.newest().is_none());
+    move_on(&mut script, 0);
+    script.snapshot(9, 0, &[keep(1)]);
+    assert_eq!(script.client.counters().earlier_module, 1);
+    script.snapshot(10, 0, &[keep(3)]);
+    assert_eq!(script.whole(), [10]);
 }
 
 #[test]

@@ -167,19 +167,44 @@ fn seen(script: &mut ClientScript) -> Vec<(u32, Vec<u32>)> {
     seen.collect()
 }
 
-#[test]
-fn a_packet_names_the_tick_that_was_shown_when_its_newest_event_was_made() {
+/// The server's tick that is shown.
+fn show(script: &mut ClientScript) -> u32 {
+    let now = script.now;
+    script.client.sample(now).expect("there is a world").tick()
+}
+
+/// A client with snapshots 20 to 22. The last is of 1,100 ms and came 50 ms ago: what is shown is 1,050 ms,
+/// snapshot 21, tick 63.
+fn at_tick_63() -> ClientScript {
     let mut script = ClientScript::ready(2);
     for sequence in 20..23 {
         script.snapshot(sequence, 0, &[keep(1)]);
         script.pass(ms(50));
     }
-    // Snapshot 22 is of 1,100 ms and came 50 ms ago: what is shown is 1,050 ms, snapshot 21, tick 63.
-    let show = |script: &mut ClientScript| {
-        let now = script.now;
-        script.client.sample(now).expect("there is a world").tick()
-    };
     script.forget();
+    script
+}
+
+#[test]
+fn a_packet_that_is_full_names_the_tick_of_the_last_event_in_it() {
+    let mut script = at_tick_63();
+    assert_eq!(show(&mut script), 63);
+    for _ in 0..4 {
+        say(&mut script, 1, &[7; 250]);
+    }
+    script.pass(ms(20));
+    assert_eq!(show(&mut script), 64);
+    script.forget();
+    say(&mut script, 1, &[7; 250]);
+    assert_eq!(seen(&mut script), [(63, vec![1, 2, 3, 4])]);
+    script.control(&[ack(1)]);
+    say(&mut script, 1, &[]);
+    assert_eq!(seen(&mut script), [(64, vec![2, 3, 4, 5, 6])]);
+}
+
+#[test]
+fn a_packet_names_the_tick_that_was_shown_when_its_newest_event_was_made() {
+    let mut script = at_tick_63();
     assert_eq!(show(&mut script), 63);
     say(&mut script, 1, &[]);
     script.pass(ms(20));

@@ -4,15 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tickwire_dialects::reone::message::{Answer, Compression};
+use tickwire_dialects::reone::server_limits::PARAMETERS_PERIOD;
 use tickwire_dialects::reone::{
     AnyStatus, Client, ClientConfig, ClientEvent, EventId, Mode, Module, Object, ObjectId, Phase,
-    Question, Reply, Seat, Server, ServerConfig, ServerEvent, SnapshotSeq,
+    Question, Reply, Seat, Server, ServerConfig, ServerEvent, SnapshotSeq, Vec2,
 };
 use tickwire_session::{
     Addr, Ended, Events as _, Instant, Path, Room, Session, StreamId, Transmit,
 };
 
-use super::script::{SERVER, creature, machine, text};
+use super::script::{SERVER, creature, machine, read_uplink, text};
 
 const CLIENT: Addr = machine(2, 5_000);
 const TICK: Duration = Duration::from_millis(50);
@@ -229,6 +230,40 @@ fn they_come_together_and_play() {
         ];
         assert_eq!(refused, [0; 6]);
     }
+}
+
+#[test]
+fn a_ready_that_is_under_way_when_the_seat_changes_leaves_nobody_in_error() {
+    let mut pair = Pair::new(Compression::None);
+    pair.play(20);
+    let (client, _) = pair.server.clients().next().expect("there is one");
+    let spectator = Seat::Spectator(Vec2::default());
+    assert!(pair.server.reseat(pair.now, client, spectator));
+    pair.carry();
+    assert_eq!(pair.client.own(), None);
+
+    // It answers parameters that were said twice, and the second answer is held up.
+    pair.now += PARAMETERS_PERIOD;
+    pair.server.handle_timeout(pair.now);
+    while pair.carry_down() {}
+    let mut ready = Vec::new();
+    let sent = pair.client.poll_transmit(pair.now, &mut ready);
+    assert!(matches!(sent, Some(Transmit::Datagram { .. })));
+    assert!(read_uplink(&ready).is_ready);
+
+    // Meanwhile it is to play again, and what tells it so is lost.
+    let player = Seat::Player(ObjectId(1));
+    assert!(pair.server.reseat(pair.now, client, player));
+    let mut lost = Vec::new();
+    let sent = pair.server.poll_transmit(pair.now, &mut lost);
+    assert!(matches!(sent, Some(Transmit::Datagram { .. })));
+    pair.server.handle_datagram(pair.now, CLIENT, &ready);
+    assert!(pair.server.mode(client).is_some(), "it is taken for ready");
+    assert_eq!(pair.client.own(), None);
+
+    pair.play(3);
+    assert_eq!(pair.client.own(), Some(ObjectId(1)));
+    assert_eq!(pair.client.phase(), Phase::Playing);
 }
 
 #[test]

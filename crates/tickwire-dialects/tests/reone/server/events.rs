@@ -60,6 +60,17 @@ fn an_event_comes_with_what_its_player_saw() {
 }
 
 #[test]
+fn what_an_event_is_before_is_counted_and_not_believed() {
+    let (mut script, ann) = Script::playing(config());
+    script.say(&ann, 0, &[event(1, 7), event(100_001, 7)]);
+    let events = script.events();
+    let [ServerEvent::Event { id, seen, .. }] = &events[..] else {
+        panic!("{events:?} instead of an event");
+    };
+    assert_eq!((*id, seen.before), (EventId(1), 1));
+}
+
+#[test]
 fn an_event_without_a_number_comes_at_once_and_is_not_acknowledged() {
     let (mut script, ann) = Script::playing(config());
     script.say(&ann, 0, &[event(0, 7), event(0, 7)]);

@@ -306,9 +306,9 @@ fn a_slot_of_something_gone_is_not_mistaken_for_the_next() {
 #[test]
 fn one_that_is_not_polled_in_time_gets_the_newest() {
     let (mut script, _) = Script::playing(config());
-    for x in [0.0, 1.0, 2.0] {
+    for (tick, x) in [(1, 0.0), (2, 1.0), (3, 2.0)] {
         let world: [Object; 1] = [creature(1, x)];
-        script.server.publish(script.now, 0, world);
+        script.server.publish(script.now, tick, world);
     }
     script.drain();
     assert_eq!(script.told(ANN).sequence, 3);

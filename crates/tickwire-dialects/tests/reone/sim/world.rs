@@ -159,12 +159,18 @@ impl World {
         }
     }
 
-    /// Whether a client knows what it is, and the server knows that it does.
+    /// Whether the server believes that a client knows what it is.
+    pub(super) fn is_ready(&self, viewer: usize) -> bool {
+        let id = self.viewers[viewer].id;
+        id.and_then(|id| self.server.server.mode(id)).is_some()
+    }
+
+    /// Whether a client knows what it is, and the server believes that it does.
     pub(super) fn is_seated(&self, viewer: usize) -> bool {
+        let is_ready = self.is_ready(viewer);
         let viewer = &self.viewers[viewer];
         let own = viewer.id.and_then(|id| self.game.players.get(&id));
-        let mode = viewer.id.and_then(|id| self.server.server.mode(id));
-        viewer.client.own() == own.copied() && mode.is_some()
+        viewer.client.own() == own.copied() && is_ready
     }
 
     pub(super) fn cut_off(&mut self, viewer: usize) {
