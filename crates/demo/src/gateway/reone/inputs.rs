@@ -14,7 +14,7 @@ use crate::rules::STEPS_PER_SECOND;
 use crate::{Intent, Loadout, Tick};
 
 /// Inputs that a client may be ahead of the clock: a quarter of a second. It bounds the line, too.
-const ALLOWANCE: u32 = 15;
+pub(super) const ALLOWANCE: u32 = 15;
 
 /// Steps for which the last input holds when the next is late: a quarter of a second.
 const HOLD: u32 = 15;
@@ -102,6 +102,11 @@ impl Inputs {
         };
         self.waiting += usize::from(matches!(deed, Deed::Fly(..)));
         self.line.push_back((id, deed));
+    }
+
+    /// The newest event that waits.
+    pub(super) fn newest(&self) -> Option<EventId> {
+        self.line.back().map(|(id, _)| *id)
     }
 
     /// Takes what belongs to the next step.

@@ -4,15 +4,17 @@
 //! the tick that the client says it showed, and what the server knows of what it can show. Out: the tick
 //! that it is believed to have seen.
 //!
-//! Nobody gains by naming another tick than the true one: nothing is shown before it is published, and
-//! who has a snapshot does not show what was long before it. That nobody sees further back than a quarter
-//! of a second, whatever it has, is the arena's rule.
+//! Whoever names another tick than the true one gains little. Nothing is shown before it is published, and
+//! who has a snapshot does not show what was long before it: what is believed lies between
+//! [`SLACK_STEPS`] before the usual picture and the newest snapshot. Whoever keeps back what it has moves
+//! that to earlier, but no further than a quarter of a second ago: that is the arena's rule.
 
 use tickwire_dialects::reone::Seen;
 use tickwire_dialects::reone::server_limits::LERP;
 use tickwire_wire::Serial;
 
 use super::SNAPSHOT_STEPS;
+use super::inputs::ALLOWANCE;
 use crate::{STEP, Tick};
 
 /// Steps that clients show the world late, so that the next snapshot is there to blend with.
@@ -45,10 +47,11 @@ impl Picture {
             0 => usual,
             tick => nearest(tick, newest),
         };
+        // A client makes an input a step, so those that came along are each a step older. More than may
+        // wait in line are no inputs.
+        let shown = shown.saturating_sub(said.before.min(ALLOWANCE).into());
         let earliest = usual.saturating_sub(SLACK_STEPS);
-        let shown = shown.clamp(earliest, newest.0.max(earliest));
-        // A client makes an input a step, so those that came along are each a step older.
-        Tick(shown.saturating_sub(said.before.into()))
+        Tick(shown.clamp(earliest, newest.0.max(earliest)))
     }
 }
 
@@ -89,6 +92,16 @@ mod tests {
         check(u32::MAX / 2, 0, 1_000);
         // 2,000 before tick 1,000, if ticks wrapped.
         check(u32::MAX - 1_000, 0, 982);
+    }
+
+    #[test]
+    fn nobody_saw_further_back_for_what_it_says_to_have_done_since() {
+        check(990, 8, 982);
+        check(990, 9, 982);
+        check(990, 100_000, 982);
+        check(1_000, 15, 985);
+        check(1_000, 16, 985);
+        check(0, 100_000, 982);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::{OwnerId, Score};
 /// Between two looks at the scores.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Round trips that are asked for at a time: of a full arena, all in half a minute.
+/// Round trips that are asked for at a time: of a full arena, all in little more than a minute.
 const PINGS_AT_ONCE: usize = 8;
 
 #[derive(Debug)]

@@ -161,7 +161,9 @@ impl Gateway {
             return;
         };
         // Event numbers may begin again, and so does everything that was said by them.
-        guest.inputs = Inputs::new();
+        if let Some(event) = guest.drop_inputs() {
+            self.server.processed(client, event);
+        }
         guest.pilot = has_ship.then(|| arena.join(&guest.name).ok()).flatten();
         guest.waits = guest.pilot.is_none();
         let seat = match guest.pilot {
@@ -187,6 +189,10 @@ impl Gateway {
             };
             guest.waits = false;
             guest.pilot = Some(pilot);
+            // What it did while it looked on is not for the ship.
+            if let Some(event) = guest.drop_inputs() {
+                self.server.processed(*client, event);
+            }
             let seat = Seat::Player(creature(pilot));
             let is_there = self.server.reseat(now, *client, seat);
             debug_assert!(is_there, "it is sent snapshots");
@@ -205,7 +211,7 @@ impl Gateway {
     fn picture(&self, client: ClientId) -> Picture {
         let (newest, tick) = self.newest;
         let has = self.server.acknowledged(client);
-        let since = u64::from(newest.since(has) * SNAPSHOT_STEPS);
+        let since = u64::from(newest.since(has)) * u64::from(SNAPSHOT_STEPS);
         Picture {
             has: (has != SnapshotSeq::NONE).then(|| Tick(tick.0.saturating_sub(since))),
             newest: tick,
@@ -321,6 +327,14 @@ impl Gateway {
 }
 
 impl Guest {
+    /// Begins with an empty line of inputs. Returns the last that waited, which is as good as processed:
+    /// who is not told so would never be handed those after a full line.
+    fn drop_inputs(&mut self) -> Option<EventId> {
+        let waited = self.inputs.newest();
+        self.inputs = Inputs::new();
+        waited
+    }
+
     /// Takes its ship, if it has one.
     fn stand_up(&mut self, arena: &mut Arena, why: &str) -> Option<Notice> {
         self.waits = false;

@@ -281,6 +281,37 @@ fn a_ship_that_becomes_free_is_for_whoever_has_looked_on_for_longest() {
 }
 
 #[test]
+fn whoever_acts_while_it_looks_on_is_heard_when_it_flies() {
+    let settings = Settings {
+        ships: Some(1),
+        ..Settings::default()
+    };
+    let mut game = Game::new(Conditions::IDEAL, &settings, bots(1));
+    game.run(1);
+    let now = game.network.now();
+    game.network.add_node(machine(3, 5_000));
+    let config = reone::ClientConfig::new(machine(1, reone::PORT), "eager").unwrap();
+    let mut eager = reone::Client::new(now, config);
+    let run = |game: &mut Game, eager: &mut reone::Client| {
+        for _ in 0..4 * 60 {
+            let mut sessions = game.host.sessions();
+            sessions.extend([game.players[0].client.session(), eager]);
+            game.network.run_for(STEP, &mut sessions);
+            game.host.step(game.network.now(), &mut Vec::new());
+        }
+    };
+    run(&mut game, &mut eager);
+    assert_eq!((eager.phase(), eager.own()), (reone::Phase::Playing, None));
+    // More than a packet holds: the rest is heard only if the first are acknowledged.
+    while eager.send_event(INPUT, &[]).is_ok() {}
+    run(&mut game, &mut eager);
+    game.players[0].client.disconnect(game.network.now());
+    run(&mut game, &mut eager);
+    assert!(eager.own().is_some());
+    assert!(eager.send_event(INPUT, &[]).is_ok());
+}
+
+#[test]
 fn everybodys_round_trip_is_on_the_scoreboard() {
     let mut game = Game::new(LOSSY, &Settings::default(), bots(3));
     game.run(6);
