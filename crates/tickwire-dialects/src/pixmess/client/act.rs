@@ -56,7 +56,8 @@ impl Client {
         Ok(())
     }
 
-    /// Asks for a block to be another. It is when [`ClientEvent::BlockChanged`] says so.
+    /// Asks for a block to be another. It is when [`BlockChanged`](super::ClientEvent::BlockChanged)
+    /// says so.
     pub fn edit(&mut self, now: Instant, id: BlockId, block: Block) -> Result<(), ActError> {
         let own = self.check_player()?;
         let corner = self.world.corner(id.set).ok_or(ActError::UnknownSet)?;
@@ -74,7 +75,8 @@ impl Client {
         Ok(())
     }
 
-    /// Asks for a chunk: [`ClientEvent::ChunkLoaded`] or [`ClientEvent::ChunkReleased`] is the answer.
+    /// Asks for a chunk: [`ChunkLoaded`](super::ClientEvent::ChunkLoaded) or
+    /// [`ChunkReleased`](super::ClientEvent::ChunkReleased) is the answer.
     pub fn request(&mut self, now: Instant, chunk: ChunkId) -> Result<(), ActError> {
         self.check_open()?;
         self.world.corner(chunk.set).ok_or(ActError::UnknownSet)?;
