@@ -230,6 +230,15 @@ impl Arena {
             own: false,
             reach: entity.reach(),
         });
+        View {
+            time: Duration::from_secs(self.tick.0) / rules::STEPS_PER_SECOND,
+            seen: seen.collect(),
+            own_ship: None,
+        }
+    }
+
+    /// The scoreboard.
+    pub fn scores(&self) -> Vec<Score> {
         let scores = self.pilots().map(|(id, pilot)| Score {
             owner: id.into(),
             name: pilot.name().to_owned(),
@@ -237,12 +246,7 @@ impl Arena {
             deaths: pilot.deaths(),
             ping: pilot.ping(),
         });
-        View {
-            time: Duration::from_secs(self.tick.0) / rules::STEPS_PER_SECOND,
-            seen: seen.collect(),
-            scores: scores.collect(),
-            own_ship: None,
-        }
+        scores.collect()
     }
 
     /// A fingerprint of everything that can be seen, to compare two runs of the same game.

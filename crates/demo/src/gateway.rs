@@ -27,7 +27,7 @@ use tickwire_wire::{DecodeError, Trace};
 use crate::tiles::{
     Act, Block, BlockId, Bot, Cell, Direction, Look, Neighbour, Sublayer, Tile, TileView,
 };
-use crate::{Intent, Loadout, View, Worlds};
+use crate::{Intent, Loadout, Score, View, Worlds};
 
 pub use load::LoadError;
 pub use notice::Notice;
@@ -199,6 +199,10 @@ pub trait ClientGateway {
 pub trait ArenaClient: ClientGateway {
     /// The world at this moment, as it should be shown.
     fn view(&mut self, now: Instant) -> View;
+
+    /// The players, in an order that does not jump from one look to the next. Apart from the view,
+    /// because only people look at it, and rarely.
+    fn scores(&self) -> Vec<Score>;
 
     /// What the player wants from now on.
     fn act(&mut self, intent: &Intent);

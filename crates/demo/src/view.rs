@@ -23,8 +23,6 @@ pub struct View {
     pub time: Duration,
     /// Everything in sight.
     pub seen: Vec<Seen>,
-    /// The players, in an order that does not jump between views.
-    pub scores: Vec<Score>,
     /// The viewer's ship, while it has one.
     pub own_ship: Option<SeenId>,
 }

@@ -14,7 +14,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::Marker;
 use ratatui::widgets::Widget;
 use ratatui::widgets::canvas::{Canvas, Circle, Context, Line, Points};
-use tickwire_demo::{Heading, Kind, Seen, Vec2, View, printable, rules};
+use tickwire_demo::{Heading, Kind, Score, Seen, Vec2, View, printable, rules};
 
 use crate::palette;
 
@@ -26,6 +26,8 @@ pub(crate) use camera::{Camera, Zoom};
 pub(crate) struct ArenaCanvas<'a> {
     /// What there is.
     pub(crate) view: &'a View,
+    /// Who plays.
+    pub(crate) scores: &'a [Score],
     /// What just exploded.
     pub(crate) blasts: &'a [Blast],
     /// From where it is looked at.
@@ -170,8 +172,8 @@ impl ArenaCanvas<'_> {
 
     /// The name of a ship's pilot beside it, and what is left of the ship.
     fn set_label(&self, ship: &Seen, area: Rect, buf: &mut Buffer) {
-        let scores = &self.view.scores;
-        let pilot = scores.iter().find(|score| Some(score.owner) == ship.owner);
+        let mut scores = self.scores.iter();
+        let pilot = scores.find(|score| Some(score.owner) == ship.owner);
         let mut label = pilot.map_or(String::new(), |pilot| printable(&pilot.name));
         if ship.own {
             label.clear();
@@ -206,7 +208,7 @@ impl ArenaCanvas<'_> {
     }
 
     fn tint(&self, seen: &Seen) -> Color {
-        let mut owners = self.view.scores.iter().map(|score| Some(score.owner));
+        let mut owners = self.scores.iter().map(|score| Some(score.owner));
         match self.tints {
             Tints::Owners => owners
                 .position(|owner| owner == seen.owner)

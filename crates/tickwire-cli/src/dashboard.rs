@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use tickwire_demo::{Host, OwnerId, View};
+use tickwire_demo::{Host, OwnerId, Score, View};
 use tickwire_session::Instant;
 
 use crate::arena_canvas::{Blast, Blasts, Zoom};
@@ -42,6 +42,7 @@ pub(crate) struct Picture {
     pub(crate) open: Vec<(&'static str, String)>,
     pub(crate) time: Duration,
     pub(crate) view: View,
+    pub(crate) scores: Vec<Score>,
     pub(crate) blasts: Vec<Blast>,
     /// The last second.
     pub(crate) report: Report,
@@ -90,6 +91,7 @@ impl Dashboard {
             self.next_frame = now + FRAME;
             self.picture.time = now.since(Instant::ZERO);
             self.picture.view = host.arena().view();
+            self.picture.scores = host.arena().scores();
             self.picture.blasts = self.blasts.update(&self.picture.view);
             self.screen.show(self.picture.clone());
         }
@@ -132,7 +134,7 @@ impl Picture {
 
     /// From everything to each pilot in turn, and back to everything.
     fn follow_next(&mut self) {
-        let pilots = || self.view.scores.iter().map(|score| score.owner);
+        let pilots = || self.scores.iter().map(|score| score.owner);
         self.follows = match self.follows {
             None => pilots().next(),
             Some(last) => pilots().skip_while(|owner| *owner != last).nth(1),

@@ -61,6 +61,7 @@ pub(crate) struct Args {
 struct Picture {
     margin: Margin,
     view: View,
+    scores: Vec<Score>,
     blasts: Vec<Blast>,
     camera: Camera,
     aim: Aim,
@@ -71,7 +72,7 @@ struct Picture {
 impl Picture {
     fn own_score(&self) -> Option<&Score> {
         let own = self.view.own_ship().and_then(|ship| ship.owner);
-        let mut scores = self.view.scores.iter();
+        let mut scores = self.scores.iter();
         // Without a ship, the name is all there is to go by.
         scores.find(|score| match own {
             Some(own) => score.owner == own,
@@ -146,6 +147,7 @@ impl Game for Flight {
         self.gateway.act(&intent);
         self.picture.blasts = self.blasts.update(&view);
         self.picture.view = view;
+        self.picture.scores = self.gateway.scores();
         self.picture.camera = camera;
         self.picture.aim = aim;
         self.picture.fires = intent.fire;
@@ -197,6 +199,7 @@ impl Flight {
             picture: Picture {
                 margin: Margin::new(seat),
                 view: View::default(),
+                scores: Vec::new(),
                 blasts: Vec::new(),
                 camera: Camera::around(Vec2::ZERO, zoom),
                 aim: Aim::Ahead,

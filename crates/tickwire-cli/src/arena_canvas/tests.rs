@@ -15,13 +15,6 @@ pub(crate) fn scene() -> View {
         own: false,
         reach,
     };
-    let score = |owner, name: &str, kills, deaths| Score {
-        owner: OwnerId(owner),
-        name: name.into(),
-        kills,
-        deaths,
-        ping: None,
-    };
     View {
         seen: vec![
             thing(0, Kind::Sun, (0.0, 0.0), 0.0, None, rules::SUN_RADIUS),
@@ -40,9 +33,20 @@ pub(crate) fn scene() -> View {
                 600.0,
             ),
         ],
-        scores: vec![score(1, "Ada", 3, 1), score(2, "Grace", 2, 4)],
         ..View::default()
     }
+}
+
+/// Who plays there.
+pub(crate) fn scores() -> Vec<Score> {
+    let score = |owner, name: &str, kills, deaths| Score {
+        owner: OwnerId(owner),
+        name: name.into(),
+        kills,
+        deaths,
+        ping: None,
+    };
+    vec![score(1, "Ada", 3, 1), score(2, "Grace", 2, 4)]
 }
 
 const AREA: Rect = Rect::new(3, 1, 60, 20);
@@ -97,6 +101,7 @@ fn every_size_can_be_drawn_on() {
             let mut buf = Buffer::empty(area);
             let canvas = ArenaCanvas {
                 view: &view,
+                scores: &scores(),
                 blasts: &[],
                 camera,
                 tints: Tints::Owners,
@@ -117,6 +122,7 @@ fn names_stand_beside_ships_and_not_over_each_other() {
     let camera = Camera::whole(area);
     let canvas = ArenaCanvas {
         view: &view,
+        scores: &scores(),
         blasts: &[],
         camera,
         tints: Tints::Owners,

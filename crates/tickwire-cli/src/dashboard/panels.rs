@@ -105,7 +105,7 @@ fn draw_world(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
         .spacing(1)
         .areas(area);
     draw_arena(picture, arena, frame);
-    let pilots = u16::try_from(picture.view.scores.len()).unwrap_or(u16::MAX);
+    let pilots = u16::try_from(picture.scores.len()).unwrap_or(u16::MAX);
     let [standings, events] = Layout::vertical([
         Constraint::Length(pilots.saturating_add(1).clamp(2, area.height * 3 / 5)),
         Constraint::Fill(1),
@@ -117,7 +117,7 @@ fn draw_world(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
 
 fn draw_arena(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     let followed = picture.follows.and_then(|owner| {
-        let scores = &picture.view.scores;
+        let scores = &picture.scores;
         let name = &scores.iter().find(|score| score.owner == owner)?.name;
         let is_ship = |seen: &&Seen| seen.kind == Kind::Ship && seen.owner == Some(owner);
         Some((name, picture.view.seen.iter().find(is_ship)))
@@ -136,6 +136,7 @@ fn draw_arena(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     };
     let canvas = ArenaCanvas {
         view: &picture.view,
+        scores: &picture.scores,
         blasts: &picture.blasts,
         camera,
         tints: Tints::Owners,
@@ -145,7 +146,7 @@ fn draw_arena(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
 
 /// The pilots by what they achieved, each with the colour of its ship.
 fn draw_standings(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
-    let mut places: Vec<_> = picture.view.scores.iter().enumerate().collect();
+    let mut places: Vec<_> = picture.scores.iter().enumerate().collect();
     places.sort_by_key(|(_, score)| (Reverse(score.kills), score.deaths));
     let rows = places.into_iter().map(|(place, score)| {
         let clients = &picture.report.clients;

@@ -184,6 +184,7 @@ fn real_run(lasts: Duration) -> Picture {
             picture.add_report(report);
         }
         picture.view = host.arena().view();
+        picture.scores = host.arena().scores();
         picture.blasts = blasts.update(&picture.view);
     }
     picture

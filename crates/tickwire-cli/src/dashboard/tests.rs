@@ -1,5 +1,5 @@
 use super::*;
-use crate::arena_canvas::tests::scene;
+use crate::arena_canvas::tests::{scene, scores};
 use crate::serve::report::{Client, Door, Rates};
 use crate::snapshot;
 
@@ -22,6 +22,7 @@ fn picture() -> Picture {
         open: vec![("proto", "127.0.0.1:7777".into())],
         time: Duration::from_secs(83),
         view: scene(),
+        scores: scores(),
         ..Picture::default()
     };
     picture.add_notice(Duration::from_secs(80), "Ada joined".into());

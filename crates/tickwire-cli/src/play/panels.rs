@@ -140,6 +140,7 @@ fn draw_waiting(text: String, area: Rect, frame: &mut Frame<'_>) {
 fn draw_arena(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     let canvas = ArenaCanvas {
         view: &picture.view,
+        scores: &picture.scores,
         blasts: &picture.blasts,
         camera: picture.camera,
         tints: Tints::Sides,
@@ -220,7 +221,7 @@ pub(super) fn draw_headline(text: String, style: Style, area: Rect, frame: &mut 
 }
 
 fn draw_scores(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
-    let scores = &picture.view.scores;
+    let scores = &picture.scores;
     let height = u16::try_from(scores.len())
         .unwrap_or(u16::MAX)
         .saturating_add(3);

@@ -4,7 +4,7 @@ use std::time::Duration;
 use super::netgraph::NetGraph;
 use super::seat::Stage;
 use super::*;
-use crate::arena_canvas::tests::scene;
+use crate::arena_canvas::tests::{scene, scores};
 use crate::snapshot;
 use tickwire_demo::OwnerId;
 
@@ -28,6 +28,7 @@ fn picture() -> Picture {
         aim: Aim::Enemy(own + Vec2::new(300.0, 200.0)),
         camera: Camera::around(own, Zoom::default()),
         view,
+        scores: scores(),
         blasts: Vec::new(),
         fires: [true, false, false, false],
         shows_scores: false,

@@ -178,7 +178,7 @@ impl Client {
     /// A state of an entity, unless it was never told or is out of date.
     pub fn state(&self, now: Instant, entity: SyncId, component: Component) -> Option<&[u8]> {
         let state = self.world.state(StateId { entity, component })?;
-        (self.age(now, state.timestamp) < STATE_MAX_AGE).then_some(&*state.value)
+        (self.age(now, state.timestamp) < STATE_MAX_AGE).then_some(state.value)
     }
 
     /// How long ago a state was true, out of date or not.
@@ -489,6 +489,12 @@ impl Events for Client {
     type Event = ClientEvent;
 
     fn poll_event(&mut self) -> Option<ClientEvent> {
-        self.events.pop_front()
+        let event = self.events.pop_front();
+        if event.is_none() {
+            // Begins again at the front of its memory: what follows stays in the cache, instead of
+            // wandering through all the room that the longest queue ever needed.
+            self.events.clear();
+        }
+        event
     }
 }

@@ -90,6 +90,10 @@ impl Queue {
             self.bytes.drain(..self.gone);
             self.gone = 0;
         }
+        if self.objects.is_empty() {
+            // Begins again at the front of its memory, which is in the cache.
+            self.objects.clear();
+        }
     }
 }
 

@@ -214,18 +214,20 @@ impl ArenaClient for Gateway {
             .client
             .entities()
             .filter_map(|(id, _)| self.seen(now, id));
-        let shots = self
-            .shots
-            .iter(now)
-            .map(|(heard, shot)| shown_shot(now, heard, &shot));
+        let mut seen: Vec<_> = entities.collect();
+        let shots = self.shots.iter(now);
+        seen.extend(shots.map(|(heard, shot)| shown_shot(now, heard, &shot)));
         let mut view = View {
             time: now.since(Instant::ZERO),
-            seen: entities.chain(shots).collect(),
-            scores: self.scores.values().map(score).collect(),
+            seen,
             own_ship: None,
         };
         view.set_viewer(self.client.actor().map(owner));
         view
+    }
+
+    fn scores(&self) -> Vec<Score> {
+        self.scores.values().map(score).collect()
     }
 
     fn act(&mut self, intent: &Intent) {

@@ -1,7 +1,8 @@
 //! What is in the air, as a client was told.
 //!
 //! In a large fight most of what a client hears is about shots, far more often than anybody looks. So
-//! what is heard is put at the place of its number, as it came; reading it is left to who looks.
+//! what is heard is only written down, one word behind the other; putting each in its place and
+//! reading it is left to who looks.
 
 use std::time::Duration;
 
@@ -16,10 +17,15 @@ const SHOT_HOLD: Duration = Duration::from_millis(200);
 /// Numbers of shots that are shown: more than an arena has.
 const SHOTS_MAX: usize = 4_096;
 
+/// Words that wait until somebody looks; one more, and they are put in their places unasked.
+const NEWS_MAX: usize = 1_024;
+
 #[derive(Default)]
 pub(super) struct Shots {
-    /// By number.
-    told: Vec<Told>,
+    /// What was heard since the last look.
+    news: Vec<(u16, Told)>,
+    /// What was known then, by number.
+    known: Vec<Told>,
 }
 
 /// What was last said of a shot, and when. No bytes but those of a shot decode.
@@ -36,28 +42,39 @@ const NOTHING: Told = Told {
 
 impl Shots {
     /// What is to be shown now, and when it was heard of.
-    pub(super) fn iter(&self, now: Instant) -> impl Iterator<Item = (Instant, Shot)> {
+    pub(super) fn iter(&mut self, now: Instant) -> impl Iterator<Item = (Instant, Shot)> {
+        self.put_in_place();
         let read = |told: &Told| Some((told.heard, Shot::decode(&told.bytes)?));
         let is_there = move |(heard, shot): &(Instant, Shot)| now.since(*heard) < life(shot);
-        self.told.iter().filter_map(read).filter(is_there)
+        self.known.iter().filter_map(read).filter(is_there)
     }
 
     pub(super) fn tell(&mut self, now: Instant, bytes: &[u8]) {
-        let (heard, Ok(bytes)) = (now, bytes.try_into()) else {
-            return;
-        };
-        let number = usize::from(Shot::number(&bytes));
-        if number < SHOTS_MAX {
-            if self.told.len() <= number {
-                self.told.resize(number + 1, NOTHING);
-            }
-            self.told[number] = Told { heard, bytes };
+        if let (heard, Ok(bytes)) = (now, bytes.try_into()) {
+            self.note(Shot::number(&bytes), Told { heard, bytes });
         }
     }
 
     pub(super) fn remove(&mut self, number: u16) {
-        if let Some(told) = self.told.get_mut(usize::from(number)) {
-            *told = NOTHING;
+        self.note(number, NOTHING);
+    }
+
+    fn note(&mut self, number: u16, told: Told) {
+        if self.news.len() == NEWS_MAX {
+            self.put_in_place();
+        }
+        self.news.push((number, told));
+    }
+
+    fn put_in_place(&mut self) {
+        for (number, told) in self.news.drain(..) {
+            let number = usize::from(number);
+            if self.known.len() <= number && number < SHOTS_MAX {
+                self.known.resize(number + 1, NOTHING);
+            }
+            if let Some(known) = self.known.get_mut(number) {
+                *known = told;
+            }
         }
     }
 }
@@ -91,7 +108,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(shots: &Shots, now: Instant, expected: &[u16]) {
+    fn check(shots: &mut Shots, now: Instant, expected: &[u16]) {
         let numbers: Vec<_> = shots.iter(now).map(|(_, shot)| shot.number).collect();
         assert_eq!(numbers, expected);
     }
@@ -102,14 +119,14 @@ mod tests {
         for number in [7, 3, 9, 3] {
             shots.tell(NOW, &shot(number, Kind::Rocket));
         }
-        check(&shots, NOW, &[3, 7, 9]);
+        check(&mut shots, NOW, &[3, 7, 9]);
         shots.remove(7);
         shots.remove(7);
-        check(&shots, NOW, &[3, 9]);
+        check(&mut shots, NOW, &[3, 9]);
         shots.remove(9);
-        check(&shots, NOW, &[3]);
+        check(&mut shots, NOW, &[3]);
         shots.remove(u16::MAX);
-        check(&shots, NOW, &[3]);
+        check(&mut shots, NOW, &[3]);
     }
 
     #[test]
@@ -118,10 +135,22 @@ mod tests {
         shots.tell(NOW, &shot(1, Kind::Rocket));
         shots.tell(NOW + SHOT_HOLD, &shot(2, Kind::Rocket));
         shots.tell(NOW, &shot(3, Kind::Bullet));
-        check(&shots, NOW + SHOT_HOLD, &[2, 3]);
-        check(&shots, NOW + SHOT_HOLD * 2, &[3]);
+        check(&mut shots, NOW + SHOT_HOLD, &[2, 3]);
+        check(&mut shots, NOW + SHOT_HOLD * 2, &[3]);
         shots.tell(NOW + SHOT_HOLD * 2, &shot(1, Kind::Rocket));
-        check(&shots, NOW + SHOT_HOLD * 2, &[1, 3]);
+        check(&mut shots, NOW + SHOT_HOLD * 2, &[1, 3]);
+    }
+
+    #[test]
+    fn the_last_word_counts_however_many_there_were() {
+        let mut shots = Shots::default();
+        for number in 0..NEWS_MAX {
+            let number = u16::try_from(number).unwrap();
+            shots.tell(NOW, &shot(number, Kind::Rocket));
+            shots.remove(number);
+        }
+        shots.tell(NOW, &shot(1, Kind::Rocket));
+        check(&mut shots, NOW, &[1]);
     }
 
     #[test]
@@ -132,7 +161,7 @@ mod tests {
         shots.tell(NOW, &[0; Shot::LENGTH]);
         shots.tell(NOW, &shot(u16::MAX, Kind::Rocket));
         // A session that has just begun has heard of nothing either.
-        check(&shots, NOW, &[]);
-        check(&shots, Instant::ZERO, &[]);
+        check(&mut shots, NOW, &[]);
+        check(&mut shots, Instant::ZERO, &[]);
     }
 }

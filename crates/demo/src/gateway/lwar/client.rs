@@ -129,6 +129,19 @@ impl ClientGateway for Gateway {
 
 impl ArenaClient for Gateway {
     fn view(&mut self, now: Instant) -> View {
+        let entities = self.client.entities();
+        let mut view = View {
+            time: now.since(Instant::ZERO),
+            seen: entities
+                .filter_map(|(id, entity)| self.seen(now, id, entity))
+                .collect(),
+            own_ship: None,
+        };
+        view.set_viewer(self.client.player().and_then(owner));
+        view
+    }
+
+    fn scores(&self) -> Vec<Score> {
         let scores = self.client.players().map(|(id, player)| Score {
             owner: OwnerId(seen_number(id.0)),
             name: player.name.clone(),
@@ -136,17 +149,7 @@ impl ArenaClient for Gateway {
             deaths: player.deaths,
             ping: (id != PlayerId::SERVER).then(|| Duration::from_millis(player.ping.into())),
         });
-        let entities = self.client.entities();
-        let mut view = View {
-            time: now.since(Instant::ZERO),
-            seen: entities
-                .filter_map(|(id, entity)| self.seen(now, id, entity))
-                .collect(),
-            scores: scores.collect(),
-            own_ship: None,
-        };
-        view.set_viewer(self.client.player().and_then(owner));
-        view
+        scores.collect()
     }
 
     fn act(&mut self, intent: &Intent) {

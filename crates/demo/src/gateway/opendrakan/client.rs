@@ -229,11 +229,14 @@ impl ArenaClient for Gateway {
         let mut view = View {
             time: shown.time(),
             seen: objects.filter_map(|(id, shown)| seen(id, &shown)).collect(),
-            scores: self.scores.values().map(score).collect(),
             own_ship: None,
         };
         view.set_viewer(self.own.map(owner));
         view
+    }
+
+    fn scores(&self) -> Vec<Score> {
+        self.scores.values().map(score).collect()
     }
 
     fn act(&mut self, intent: &Intent) {

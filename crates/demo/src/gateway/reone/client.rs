@@ -17,7 +17,9 @@ use super::sights::{self, Waves};
 use super::steering::{Helm, PREDICTION};
 use super::{CELESTIAL, DESTROYED, LOADOUT, SHIP, SHOCKWAVE, celestial, module, words};
 use crate::flight::narrow;
-use crate::{Heading, Intent, Kind, Loadout, OwnerId, STEP, Seen, SeenId, Vec2, View, rules};
+use crate::{
+    Heading, Intent, Kind, Loadout, OwnerId, STEP, Score, Seen, SeenId, Vec2, View, rules,
+};
 
 /// How far inputs may be behind the clock before those that were missed are left out.
 const BEHIND_MAX: Duration = Duration::from_millis(250);
@@ -348,11 +350,14 @@ impl ArenaClient for Gateway {
         let mut view = View {
             time,
             seen,
-            scores: self.scoreboard.scores(),
             own_ship: None,
         };
         view.set_viewer(self.client.own().map(|own| OwnerId(own.0)));
         view
+    }
+
+    fn scores(&self) -> Vec<Score> {
+        self.scoreboard.scores()
     }
 
     fn act(&mut self, intent: &Intent) {

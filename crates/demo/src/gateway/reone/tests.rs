@@ -200,7 +200,7 @@ fn bots_on_a_lossy_network_fly_and_fire_and_keep_score() {
     for player in &game.players {
         assert_eq!(player.client.status(), Status::Playing);
         assert!(player.others >= 3, "{}", player.others);
-        let scores = &player.view.scores;
+        let scores = player.client.scores();
         assert_eq!(scores.len(), 8);
         let known: u16 = scores.iter().map(|score| score.deaths).sum();
         // The last ones may still be on their way.
@@ -316,8 +316,9 @@ fn everybodys_round_trip_is_on_the_scoreboard() {
     let mut game = Game::new(LOSSY, &Settings::default(), bots(3));
     game.run(6);
     for player in &game.players {
-        assert_eq!(player.view.scores.len(), 3);
-        for score in &player.view.scores {
+        let scores = player.client.scores();
+        assert_eq!(scores.len(), 3);
+        for score in scores {
             let ping = score.ping.unwrap().as_millis();
             assert!((150..250).contains(&ping), "{ping}");
         }

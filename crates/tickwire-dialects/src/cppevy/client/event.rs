@@ -67,10 +67,6 @@ impl fmt::Display for EndReason {
     }
 }
 
-/// Bytes of an event's data that need no allocation: what a busy game says a thousand times a second,
-/// such as where a shot is and flies to, is not longer.
-const EVENT_SHORT: usize = 30;
-
 /// What the application is told.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
@@ -97,7 +93,7 @@ pub enum ClientEvent {
         /// When: milliseconds of the server's clock.
         timestamp: u32,
         /// What else there is to say; not looked at.
-        data: Bytes<EVENT_SHORT>,
+        data: Bytes,
     },
     /// An assured action was done.
     Succeeded {

@@ -3,12 +3,13 @@
 //! States lie by component, and within one by entity: the order in which the server sends them. A
 //! client is told of thousands in a row, and so walks through its memory instead of jumping about.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use tickwire_wire::Serial;
 
 use super::super::message::{Data, Summon};
-use super::super::{Archetype, Bytes, Component, StateId, SyncId};
+use super::super::{Archetype, Component, StateId, SyncId};
 
 /// An entity as the server tells it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -37,15 +38,45 @@ impl Entity {
     }
 }
 
-/// A state, if its entity's bit says that it was told; otherwise what was there before.
-#[derive(Clone, Debug, Default)]
-pub(super) struct State {
+/// A state that was told.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct State<'a> {
     pub(super) timestamp: u32,
-    pub(super) value: Bytes<SHORT>,
+    pub(super) value: &'a [u8],
 }
 
-/// A timestamp and so many bytes lie in half a line of the processor's cache.
-const SHORT: usize = 22;
+/// A state as it lies in memory, if its entity's bit says that it was told; otherwise what was there
+/// before. Four of them share a line of the processor's cache: there are thousands, each client of a
+/// process has its own, and all are written over many times a second.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    timestamp: u32,
+    /// [`LONG`]: the value lies elsewhere.
+    length: u8,
+    short: [u8; SHORT],
+}
+
+/// Bytes of a value that lie in its place: more than a vector or a number has.
+const SHORT: usize = 11;
+const LONG: u8 = u8::MAX;
+
+impl Place {
+    /// Takes a value that is short enough.
+    #[inline]
+    fn set(&mut self, value: &[u8]) -> Option<()> {
+        let short = self.short.get_mut(..value.len())?;
+        // The usual lengths, a vector and a number, are copied without a call.
+        match (short.as_mut_array::<8>(), value.as_array::<8>()) {
+            (Some(short), Some(value)) => *short = *value,
+            _ => match (short.as_mut_array::<4>(), value.as_array::<4>()) {
+                (Some(short), Some(value)) => *short = *value,
+                _ => short.copy_from_slice(value),
+            },
+        }
+        self.length = u8::try_from(value.len()).ok()?;
+        Some(())
+    }
+}
 
 /// Why a state is not taken.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -61,7 +92,9 @@ pub(super) struct World {
     /// By number.
     entities: Vec<Option<Entity>>,
     /// By component, then by entity.
-    states: Vec<Vec<State>>,
+    places: Vec<Vec<Place>>,
+    /// Values that do not lie in their place, by descriptor.
+    long: BTreeMap<u16, Vec<u8>>,
 }
 
 impl World {
@@ -73,7 +106,7 @@ impl World {
             summoned: timestamp,
             told: 0,
         };
-        *place(&mut self.entities, summon.entity.number()) = Some(entity);
+        *find(&mut self.entities, summon.entity.number()) = Some(entity);
     }
 
     pub(super) fn dismiss(&mut self, id: SyncId) -> Option<Entity> {
@@ -90,12 +123,18 @@ impl World {
         self.entities.get(usize::from(id.number()))?.as_ref()
     }
 
-    pub(super) fn state(&self, id: StateId) -> Option<&State> {
+    pub(super) fn state(&self, id: StateId) -> Option<State<'_>> {
         if !self.get(id.entity)?.knows(id.component) {
             return None;
         }
-        let column = self.states.get(usize::from(id.component.number()))?;
-        column.get(usize::from(id.entity.number()))
+        let column = self.places.get(usize::from(id.component.number()))?;
+        let place = column.get(usize::from(id.entity.number()))?;
+        let value = match place.length {
+            LONG => self.long.get(&id.descriptor())?,
+            length => place.short.get(..usize::from(length))?,
+        };
+        let timestamp = place.timestamp;
+        Some(State { timestamp, value })
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (SyncId, &Entity)> {
@@ -119,21 +158,24 @@ impl World {
         if !timestamp.is_newer_than(entity.summoned) {
             return Err(Ignored::Stale);
         }
-        let column = place(&mut self.states, id.component.number().into());
-        let state = place(column, number);
-        if entity.knows(id.component) && timestamp.is_older_than(state.timestamp) {
+        let column = find(&mut self.places, id.component.number().into());
+        let place = find(column, number);
+        if entity.knows(id.component) && timestamp.is_older_than(place.timestamp) {
             return Err(Ignored::Stale);
         }
         entity.told |= 1 << id.component.number();
-        state.timestamp = timestamp;
-        state.value.set(value.bytes());
+        place.timestamp = timestamp;
+        if place.set(value.bytes()).is_none() {
+            place.length = LONG;
+            self.long.insert(id.descriptor(), value.bytes().into());
+        }
         Ok(())
     }
 }
 
 /// The element of this number, up to which there are some from now on.
 #[expect(clippy::indexing_slicing, reason = "there are enough just before")]
-fn place<T: Default>(all: &mut Vec<T>, number: u16) -> &mut T {
+fn find<T: Default>(all: &mut Vec<T>, number: u16) -> &mut T {
     let number = usize::from(number);
     if all.len() <= number {
         all.resize_with(number + 1, T::default);
@@ -173,6 +215,26 @@ mod tests {
         check(&mut world, 100, 4, Ok(4));
         check(&mut world, 99, 5, Err(Ignored::Stale));
         check(&mut world, 100, 6, Ok(6));
+    }
+
+    #[test]
+    fn a_value_is_kept_whatever_its_length() {
+        let mut world = World::default();
+        let summon = Summon {
+            entity: ID.entity,
+            archetype: Archetype(3),
+        };
+        world.summon(10, summon);
+        let all: Vec<u8> = (0..=u8::MAX).collect();
+        let (short, longest) = (SHORT, usize::from(u8::MAX));
+        let lengths = [0, 1, 4, 8, short, short + 1, longest, short + 1, short, 0];
+        for (timestamp, length) in (11..).zip(lengths) {
+            let value = &all[..length];
+            world
+                .update(timestamp, ID, Data::new(value).unwrap())
+                .unwrap();
+            assert_eq!(world.state(ID), Some(State { timestamp, value }));
+        }
     }
 
     #[test]
