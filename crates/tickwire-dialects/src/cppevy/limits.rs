@@ -109,6 +109,10 @@ pub const STREAM_WAITING: usize = 256 * 1_024;
 /// answers to as many datagrams as it takes in in one.
 pub const DATAGRAM_WAITING: usize = 1_024;
 
+/// Datagrams' worth of events for everybody that wait for the end of a driver's turn: what a game says
+/// in one, and more. On top of that the oldest are lost.
+pub const NEWS_BLOCKS: usize = 128;
+
 /// Answers to addresses that are not attached that wait to be sent: one driver's turn of them.
 pub const STRANGER_ANSWERS: usize = 1_024;
 

@@ -25,6 +25,8 @@ pub(crate) struct Queue {
 struct Waiting {
     timestamp: u32,
     length: usize,
+    /// Objects that lie one behind the other and stay together.
+    count: u64,
 }
 
 impl Queue {
@@ -32,14 +34,21 @@ impl Queue {
         let before = self.bytes.len();
         object.encode(&mut Writer::new(&mut self.bytes, usize::MAX));
         let length = self.bytes.len() - before;
-        self.objects.push_back(Waiting { timestamp, length });
+        self.wait(timestamp, length, 1);
     }
 
-    /// The same for an object that is encoded already.
-    pub(crate) fn push_encoded(&mut self, timestamp: u32, object: &[u8]) {
-        self.bytes.extend_from_slice(object);
-        let length = object.len();
-        self.objects.push_back(Waiting { timestamp, length });
+    /// The same for an object that is encoded already, or several that fit a payload together.
+    pub(crate) fn push_encoded(&mut self, timestamp: u32, objects: &[u8], count: u64) {
+        self.bytes.extend_from_slice(objects);
+        self.wait(timestamp, objects.len(), count);
+    }
+
+    fn wait(&mut self, timestamp: u32, length: usize, count: u64) {
+        self.objects.push_back(Waiting {
+            timestamp,
+            length,
+            count,
+        });
     }
 
     /// Drops the object that waits longest.
@@ -75,8 +84,8 @@ impl Queue {
             && let Some(object) = self.bytes.get(self.gone..self.gone + next.length)
             && payload.push_encoded(object).is_ok()
         {
+            moved += next.count;
             self.pop();
-            moved += 1;
         }
         moved
     }
@@ -126,7 +135,7 @@ impl StreamOut {
     }
 
     pub(crate) fn push_encoded(&mut self, timestamp: u32, object: &[u8]) {
-        self.queue.push_encoded(timestamp, object);
+        self.queue.push_encoded(timestamp, object, 1);
     }
 
     pub(crate) fn set_room(&mut self, room: Room) {

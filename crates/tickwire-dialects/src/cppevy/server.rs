@@ -13,6 +13,7 @@ mod desk;
 mod entities;
 mod event;
 mod lobby;
+mod news;
 mod peer;
 mod receive;
 mod sending;
@@ -34,7 +35,8 @@ use assets::Assets;
 use desk::Via;
 use entities::Entities;
 use lobby::Lobby;
-use peer::{Peer, Stage};
+use news::News;
+use peer::{Peer, Stage, Told};
 use sending::Sending;
 use sync_ids::SyncIds;
 
@@ -75,6 +77,7 @@ pub struct Server {
     /// The game has said something about entities since the last sending.
     is_fresh: bool,
     sending: Sending,
+    news: News,
     /// Whose turn to send it is: those before have nothing to say.
     polled: Option<StreamId>,
     events: VecDeque<ServerEvent>,
@@ -101,6 +104,7 @@ impl Server {
             next_send: now,
             is_fresh: false,
             sending: Sending::default(),
+            news: News::default(),
             polled: None,
             events: VecDeque::new(),
             counters: ServerCounters::default(),
@@ -240,9 +244,18 @@ impl Server {
         let timestamp = self.timestamp(now);
         let mut bytes = Vec::new();
         object.encode(&mut Writer::new(&mut bytes, usize::MAX));
+        if (via, to) == (Via::Datagrams, Audience::All) {
+            return self.news.push(timestamp, &bytes);
+        }
+        if via == Via::Datagrams {
+            self.news.close();
+        }
         for peer in self.peers.values_mut() {
             let reached = via == Via::Stream || peer.attached.is_some();
             if reached && peer.actor().is_some_and(|actor| to.includes(actor)) {
+                if via == Via::Datagrams {
+                    peer.take_over(&self.news);
+                }
                 peer.tell_encoded(via, timestamp, &bytes);
             }
         }
@@ -283,14 +296,18 @@ impl Server {
         out: &mut Vec<u8>,
     ) -> Option<Transmit> {
         let timestamp = self.timestamp(now);
-        let states = (&self.entities, &self.sending);
+        let told = Told {
+            entities: &self.entities,
+            sending: &self.sending,
+            news: &self.news,
+        };
         for (&on, peer) in self.peers.range_mut(range) {
             if peer.write_stream(now, timestamp, out).is_some() {
                 self.polled = Some(on);
                 return Some(Transmit::Stream { on });
             }
             if let Some(to) = peer.attached
-                && peer.write_datagram(now, timestamp, states, out).is_some()
+                && peer.write_datagram(now, timestamp, told, out).is_some()
             {
                 self.polled = Some(on);
                 return Some(Transmit::Datagram { to });
@@ -375,6 +392,7 @@ impl Session for Server {
                 peer.take_part(&self.sending);
             }
         }
+        self.news.close();
         // Looking at everybody again for every datagram would cost more than the datagrams.
         let begin = self.polled.take();
         let transmit = match begin {
@@ -383,6 +401,9 @@ impl Session for Server {
                 .or_else(|| self.poll_peers(now, ..begin, out)),
             None => self.poll_peers(now, .., out),
         };
+        if transmit.is_none() {
+            self.news.clear();
+        }
         transmit.or_else(|| self.poll_ended_stream(now))
     }
 

@@ -4,6 +4,7 @@ mod actions;
 mod assets;
 mod attaching;
 mod crowds;
+mod events;
 mod joining;
 mod leaving;
 mod states;

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use tickwire_dialects::cppevy::limits::{EVENTS_WAITING, PAYLOAD_MAX};
 use tickwire_dialects::cppevy::message::Sender;
-use tickwire_dialects::cppevy::{Client, ClientConfig, ClientEvent, Phase, StateId, SyncId};
+use tickwire_dialects::cppevy::{
+    Client, ClientConfig, ClientEvent, Component, Phase, StateId, SyncId,
+};
 use tickwire_session::{ActionNumber, Addr, StreamId, Token, Transmit};
 
 use super::remote::{ACTIONS, hear, hear_payload, registry, say};
@@ -176,12 +178,11 @@ impl Run {
             120 if script.u8() > 0xf0 => client.leave(now),
             _ => {
                 let entity = SyncId::new(u16::from(script.u8() % 4)).unwrap_or_default();
-                for component in client
-                    .entity(entity)
-                    .into_iter()
-                    .flat_map(|e| e.components())
-                {
-                    assert!(client.state_age(now, entity, component).is_some());
+                for component in (0..Component::COUNT).filter_map(Component::new) {
+                    if client.state(now, entity, component).is_some() {
+                        assert!(client.entity(entity).is_some());
+                        assert!(client.state_age(now, entity, component).is_some());
+                    }
                 }
                 assert!(client.assumed().count() <= self.asked.len());
             }

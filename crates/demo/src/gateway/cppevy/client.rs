@@ -1,6 +1,5 @@
 //! The client's half: a C++evy client's world as a view.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tickwire_dialects::cppevy::{
@@ -30,7 +29,8 @@ pub(super) struct Gateway {
     client: Client,
     loadout: Loadout,
     shots: Shots,
-    scores: BTreeMap<SyncId, ScoreLine>,
+    /// By the number of the actor.
+    scores: Vec<Option<ScoreLine>>,
     intent: Intent,
     next_controls: Instant,
 }
@@ -46,16 +46,31 @@ impl Gateway {
             client: Client::new(now, config),
             loadout,
             shots: Shots::default(),
-            scores: BTreeMap::new(),
+            scores: Vec::new(),
             intent: Intent::default(),
             next_controls: now,
         }
     }
 
     fn name_of(&self, actor: SyncId) -> String {
-        self.scores
-            .get(&actor)
-            .map_or_else(|| actor.to_string(), |line| line.name.clone())
+        match self.scores.get(usize::from(actor.number())) {
+            Some(Some(line)) => line.name.clone(),
+            _ => actor.to_string(),
+        }
+    }
+
+    fn set_score(&mut self, line: ScoreLine) {
+        let number = usize::from(line.actor.number());
+        if self.scores.len() <= number {
+            self.scores.resize(number + 1, None);
+        }
+        self.scores[number] = Some(line);
+    }
+
+    fn remove_score(&mut self, actor: SyncId) {
+        if let Some(line) = self.scores.get_mut(usize::from(actor.number())) {
+            *line = None;
+        }
     }
 
     fn hear(&mut self, now: Instant, event: EventId, data: &[u8], notices: &mut Vec<Notice>) {
@@ -74,7 +89,7 @@ impl Gateway {
             }
             SCORE => {
                 if let Some(line) = ScoreLine::decode(data) {
-                    self.scores.insert(line.actor, line);
+                    self.set_score(line);
                 }
             }
             _ => {}
@@ -144,7 +159,7 @@ impl ClientGateway for Gateway {
                 }
                 ClientEvent::ActorLeft(actor) => {
                     let name = self.name_of(actor);
-                    self.scores.remove(&actor);
+                    self.remove_score(actor);
                     notices.push(Notice::Left {
                         name,
                         why: "left".into(),
@@ -164,7 +179,7 @@ impl ClientGateway for Gateway {
                     });
                 }
                 ClientEvent::Dismissed(entity, _) => {
-                    self.scores.remove(&entity);
+                    self.remove_score(entity);
                 }
                 _ => {}
             }
@@ -227,7 +242,7 @@ impl ArenaClient for Gateway {
     }
 
     fn scores(&self) -> Vec<Score> {
-        self.scores.values().map(score).collect()
+        self.scores.iter().flatten().map(score).collect()
     }
 
     fn act(&mut self, intent: &Intent) {

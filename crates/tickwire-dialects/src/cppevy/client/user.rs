@@ -32,9 +32,9 @@ impl<'a> User<'a> {
 
     /// The entities of which something is known that is true now, and what they are.
     pub fn entities(self, now: Instant) -> impl Iterator<Item = (SyncId, Archetype)> + 'a {
-        let shown = move |(id, entity): &(SyncId, &super::Entity)| {
-            entity
-                .components()
+        let shown = move |(id, _): &(SyncId, &super::Entity)| {
+            (0..Component::COUNT)
+                .filter_map(Component::new)
                 .any(|component| self.state(now, *id, component).is_some())
         };
         self.client

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use tickwire_wire::Serial;
 
 use super::super::message::{Data, Summon};
-use super::super::{Archetype, Component, StateId, SyncId};
+use super::super::{Archetype, StateId, SyncId};
 
 /// An entity as the server tells it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -21,21 +21,6 @@ pub struct Entity {
     pub is_actor: bool,
     /// Timestamp of its Summon.
     summoned: u32,
-    /// A bit for every component that was told.
-    told: u64,
-}
-
-impl Entity {
-    /// The components that were ever told.
-    pub fn components(&self) -> impl Iterator<Item = Component> {
-        (0..Component::COUNT)
-            .filter(|number| self.told >> number & 1 == 1)
-            .filter_map(Component::new)
-    }
-
-    const fn knows(&self, component: Component) -> bool {
-        self.told >> component.number() & 1 == 1
-    }
 }
 
 /// A state that was told.
@@ -45,22 +30,57 @@ pub(super) struct State<'a> {
     pub(super) value: &'a [u8],
 }
 
-/// A state as it lies in memory, if its entity's bit says that it was told; otherwise what was there
-/// before. Four of them share a line of the processor's cache: there are thousands, each client of a
-/// process has its own, and all are written over many times a second.
-#[derive(Clone, Copy, Debug, Default)]
+/// Where a state lies. Four of them share a line of the processor's cache: there are thousands, each
+/// client of a process has its own, and all are written over many times a second.
+#[derive(Clone, Copy, Debug)]
 struct Place {
+    /// When the value was true; as long as there is none, when the entity was summoned.
     timestamp: u32,
-    /// [`LONG`]: the value lies elsewhere.
-    length: u8,
+    holds: Holds,
     short: [u8; SHORT],
 }
 
+/// What lies in a place.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Holds {
+    /// Nothing: the entity is not there.
+    NoEntity,
+    /// Nothing yet.
+    NoValue,
+    /// A value of so many bytes.
+    Short(u8),
+    /// A value that lies elsewhere.
+    Long,
+}
+
 /// Bytes of a value that lie in its place: more than a vector or a number has.
-const SHORT: usize = 11;
-const LONG: u8 = u8::MAX;
+const SHORT: usize = 10;
 
 impl Place {
+    const fn new(entity: Option<&Entity>) -> Self {
+        let (timestamp, holds) = match entity {
+            Some(entity) => (entity.summoned, Holds::NoValue),
+            None => (0, Holds::NoEntity),
+        };
+        Self {
+            timestamp,
+            holds,
+            short: [0; SHORT],
+        }
+    }
+
+    /// Whether there is an entity, and what is told of it is news.
+    #[inline]
+    fn check(&self, timestamp: u32) -> Result<(), Ignored> {
+        let is_news = match self.holds {
+            Holds::NoEntity => return Err(Ignored::UnknownEntity),
+            Holds::NoValue => timestamp.is_newer_than(self.timestamp),
+            // Of two values for one moment the later one counts.
+            Holds::Short(_) | Holds::Long => !timestamp.is_older_than(self.timestamp),
+        };
+        if is_news { Ok(()) } else { Err(Ignored::Stale) }
+    }
+
     /// Takes a value that is short enough.
     #[inline]
     fn set(&mut self, value: &[u8]) -> Option<()> {
@@ -73,7 +93,7 @@ impl Place {
                 _ => short.copy_from_slice(value),
             },
         }
-        self.length = u8::try_from(value.len()).ok()?;
+        self.holds = Holds::Short(u8::try_from(value.len()).ok()?);
         Some(())
     }
 }
@@ -91,7 +111,7 @@ pub(super) enum Ignored {
 pub(super) struct World {
     /// By number.
     entities: Vec<Option<Entity>>,
-    /// By component, then by entity.
+    /// By component, then by entity: none, or one for each of the entities.
     places: Vec<Vec<Place>>,
     /// Values that do not lie in their place, by descriptor.
     long: BTreeMap<u16, Vec<u8>>,
@@ -104,13 +124,28 @@ impl World {
             archetype: summon.archetype,
             is_actor: false,
             summoned: timestamp,
-            told: 0,
         };
-        *find(&mut self.entities, summon.entity.number()) = Some(entity);
+        self.put(summon.entity, Some(entity));
     }
 
     pub(super) fn dismiss(&mut self, id: SyncId) -> Option<Entity> {
-        self.entities.get_mut(usize::from(id.number()))?.take()
+        self.get(id)?;
+        self.put(id, None)
+    }
+
+    /// Puts another in the place of an entity, and returns that.
+    fn put(&mut self, id: SyncId, entity: Option<Entity>) -> Option<Entity> {
+        let number = usize::from(id.number());
+        if self.entities.len() <= number {
+            self.entities.resize(number + 1, None);
+        }
+        for column in self.places.iter_mut().filter(|column| !column.is_empty()) {
+            column.resize(self.entities.len(), Place::new(None));
+            if let Some(place) = column.get_mut(number) {
+                *place = Place::new(entity.as_ref());
+            }
+        }
+        core::mem::replace(self.entities.get_mut(number)?, entity)
     }
 
     pub(super) fn set_actor(&mut self, id: SyncId, is_actor: bool) -> Option<()> {
@@ -124,14 +159,12 @@ impl World {
     }
 
     pub(super) fn state(&self, id: StateId) -> Option<State<'_>> {
-        if !self.get(id.entity)?.knows(id.component) {
-            return None;
-        }
         let column = self.places.get(usize::from(id.component.number()))?;
         let place = column.get(usize::from(id.entity.number()))?;
-        let value = match place.length {
-            LONG => self.long.get(&id.descriptor())?,
-            length => place.short.get(..usize::from(length))?,
+        let value = match place.holds {
+            Holds::NoEntity | Holds::NoValue => return None,
+            Holds::Short(length) => place.short.get(..usize::from(length))?,
+            Holds::Long => self.long.get(&id.descriptor())?,
         };
         let timestamp = place.timestamp;
         Some(State { timestamp, value })
@@ -143,48 +176,46 @@ impl World {
             .filter_map(|(number, entity)| Some((SyncId::new(number)?, entity.as_ref()?)))
     }
 
-    /// Takes what was true at `timestamp`. Of two values for one moment the later one counts.
+    /// Takes what was true at `timestamp`.
     pub(super) fn update(
         &mut self,
         timestamp: u32,
         id: StateId,
         value: Data<'_>,
     ) -> Result<(), Ignored> {
-        let number = id.entity.number();
-        let entity = self.entities.get_mut(usize::from(number));
-        let entity = entity
-            .and_then(Option::as_mut)
+        let component = usize::from(id.component.number());
+        if self.places.get(component).is_none_or(Vec::is_empty) {
+            self.add_column(component);
+        }
+        let column = self.places.get_mut(component);
+        let place = column
+            .and_then(|column| column.get_mut(usize::from(id.entity.number())))
             .ok_or(Ignored::UnknownEntity)?;
-        if !timestamp.is_newer_than(entity.summoned) {
-            return Err(Ignored::Stale);
-        }
-        let column = find(&mut self.places, id.component.number().into());
-        let place = find(column, number);
-        if entity.knows(id.component) && timestamp.is_older_than(place.timestamp) {
-            return Err(Ignored::Stale);
-        }
-        entity.told |= 1 << id.component.number();
+        place.check(timestamp)?;
         place.timestamp = timestamp;
         if place.set(value.bytes()).is_none() {
-            place.length = LONG;
+            place.holds = Holds::Long;
             self.long.insert(id.descriptor(), value.bytes().into());
         }
         Ok(())
     }
-}
 
-/// The element of this number, up to which there are some from now on.
-#[expect(clippy::indexing_slicing, reason = "there are enough just before")]
-fn find<T: Default>(all: &mut Vec<T>, number: u16) -> &mut T {
-    let number = usize::from(number);
-    if all.len() <= number {
-        all.resize_with(number + 1, T::default);
+    /// A state of a kind that was never told before.
+    fn add_column(&mut self, component: usize) {
+        let entities = self.entities.iter().map(Option::as_ref);
+        let column = entities.map(Place::new).collect();
+        if self.places.len() <= component {
+            self.places.resize_with(component + 1, Vec::new);
+        }
+        if let Some(place) = self.places.get_mut(component) {
+            *place = column;
+        }
     }
-    &mut all[number]
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::Component;
     use super::*;
 
     const ID: StateId = StateId {
@@ -247,7 +278,27 @@ mod tests {
         world.summon(10, summon);
         check(&mut world, 20, 1, Ok(1));
         world.summon(30, summon);
-        assert_eq!(world.get(ID.entity).unwrap().components().count(), 0);
+        assert_eq!(world.state(ID), None);
         check(&mut world, 25, 2, Err(Ignored::Stale));
+    }
+
+    #[test]
+    fn nothing_is_left_of_what_was_dismissed() {
+        let mut world = World::default();
+        let summon = |number| Summon {
+            entity: SyncId::new(number).unwrap(),
+            archetype: Archetype(3),
+        };
+        world.summon(10, summon(9));
+        check(&mut world, 20, 1, Ok(1));
+        assert!(world.dismiss(ID.entity).is_some());
+        assert!(world.dismiss(ID.entity).is_none());
+        assert_eq!(world.state(ID), None);
+        check(&mut world, 30, 2, Err(Ignored::UnknownEntity));
+        // One with a higher number makes room in what there is.
+        world.summon(40, summon(200));
+        world.summon(40, summon(9));
+        check(&mut world, 40, 3, Err(Ignored::Stale));
+        check(&mut world, 41, 4, Ok(4));
     }
 }

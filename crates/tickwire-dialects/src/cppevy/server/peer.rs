@@ -21,7 +21,8 @@ use super::assets::Transfer;
 use super::desk::{Desk, Via};
 use super::entities::Entities;
 use super::lobby::Visitor;
-use super::sending::{Due, Sending};
+use super::news::News;
+use super::sending::{Due, Sending, Shared};
 
 #[derive(Debug)]
 pub(super) struct Peer {
@@ -47,12 +48,25 @@ pub(super) struct Peer {
     next_due: u16,
     /// Payloads of the sending that are still to come.
     shared: Range<usize>,
+    /// How much of the news it has heard.
+    heard: u64,
     /// Datagrams that may still be filled with states in this sending.
     budget: u32,
     /// When the last requests were honoured, oldest first.
     requests: VecDeque<Instant>,
     stream_sent: Instant,
     datagram_sent: Instant,
+}
+
+/// Has heard of everything that will ever happen: nothing more is told.
+const NOTHING_MORE: u64 = u64::MAX;
+
+/// What everybody is told.
+#[derive(Clone, Copy)]
+pub(super) struct Told<'a> {
+    pub(super) entities: &'a Entities,
+    pub(super) sending: &'a Sending,
+    pub(super) news: &'a News,
 }
 
 /// How far a client has come (see `STATES.md`).
@@ -89,6 +103,7 @@ impl Peer {
             due: BTreeSet::new(),
             next_due: 0,
             shared: 0..0,
+            heard: NOTHING_MORE,
             budget: 0,
             requests: VecDeque::new(),
             stream_sent: now,
@@ -127,6 +142,7 @@ impl Peer {
             self.transfer = None;
             self.due.clear();
             self.shared = 0..0;
+            self.heard = NOTHING_MORE;
             self.budget = 0;
         }
     }
@@ -155,8 +171,19 @@ impl Peer {
             Via::Stream => self.stream.push_encoded(timestamp, object),
             Via::Datagrams => {
                 self.make_way();
-                self.datagrams.push_encoded(timestamp, object);
+                self.datagrams.push_encoded(timestamp, object, 1);
             }
+        }
+    }
+
+    /// What is said to it alone by datagram shall not pass what everybody was told before.
+    pub(super) fn take_over(&mut self, news: &News) {
+        while let Some((block, heard)) = news.after(self.heard) {
+            self.heard = heard;
+            self.make_way();
+            let (timestamp, count) = (block.timestamp, block.count);
+            self.datagrams
+                .push_encoded(timestamp, &block.objects, count);
         }
     }
 
@@ -166,10 +193,15 @@ impl Peer {
         }
     }
 
-    /// Its datagrams go to this address. A new one knows nothing: every state is due.
-    pub(super) fn attach(&mut self, to: Addr, entities: &Entities) {
-        if self.attached.replace(to) != Some(to) {
+    /// Its datagrams go to this address. A new one knows nothing: every state is due. Of what
+    /// happens it hears from its first one on.
+    pub(super) fn attach(&mut self, to: Addr, entities: &Entities, news: &News) {
+        let before = self.attached.replace(to);
+        if before != Some(to) {
             self.due.extend(entities.descriptors());
+        }
+        if before.is_none() {
+            self.heard = news.end();
         }
     }
 
@@ -253,34 +285,28 @@ impl Peer {
         &mut self,
         now: Instant,
         timestamp: u32,
-        (entities, sending): (&Entities, &Sending),
+        told: Told<'_>,
         out: &mut Vec<u8>,
     ) -> Option<()> {
-        let states = self.budget > 0 && !(self.due.is_empty() && self.shared.is_empty());
-        if !states && self.datagrams.is_empty() && now < self.datagram_sent + KEEP_ALIVE {
+        let happened = self.datagrams.timestamp();
+        let happened = happened.or_else(|| self.next_news(told.news));
+        let moment = happened.or_else(|| self.next_states(timestamp, told.sending));
+        if moment.is_none() && now < self.datagram_sent + KEEP_ALIVE {
             return None;
         }
-        let (bytes, objects) = if states
-            && self.due.is_empty()
-            && self.datagrams.is_empty()
-            && let Some(shared) = sending.get(self.shared.start)
-        {
-            out.extend_from_slice(shared.payload);
-            self.shared.start += 1;
-            self.budget -= 1;
-            (shared.payload.len(), shared.count)
-        } else {
-            let moment = self.datagrams.timestamp().unwrap_or(timestamp);
-            let mut payload = PayloadWriter::new(out, moment);
-            let mut objects = self.datagrams.fill(&mut payload);
-            // States are true now; events of an earlier moment stand apart.
-            if states && moment == timestamp && self.datagrams.timestamp() != Some(timestamp) {
-                objects += self.fill_with_states(&mut payload, moment, (entities, sending));
+        let moment = moment.unwrap_or(timestamp);
+        let mut payload = PayloadWriter::new(out, moment);
+        let mut objects = self.datagrams.fill(&mut payload);
+        // Only what is of one moment shares a payload, and in its order.
+        if self.datagrams.timestamp() != Some(moment) {
+            objects += self.fill_with_news(&mut payload, moment, told.news);
+            if self.next_news(told.news) != Some(moment) {
+                objects += self.fill_with_states(&mut payload, moment, (timestamp, told));
             }
-            (payload.finish(), objects)
-        };
+        }
+        let bytes = payload.finish();
         if self.budget == 0 {
-            self.end_sending(sending);
+            self.end_sending(told.sending);
         }
         self.datagram_sent = now;
         self.traffic.sent(bytes);
@@ -288,24 +314,60 @@ impl Peer {
         Some(())
     }
 
-    /// Fills what is left of a payload with states of this client alone, then with everybody's if
-    /// all of theirs fit: otherwise they begin in the next, which is the same for everybody.
+    /// The moment of the next news that it has not heard.
+    fn next_news(&self, news: &News) -> Option<u32> {
+        let (block, _) = news.after(self.heard)?;
+        Some(block.timestamp)
+    }
+
+    /// The moment of the next states that it is to hear of; its own are true now.
+    fn next_states(&self, timestamp: u32, sending: &Sending) -> Option<u32> {
+        match self.budget {
+            0 => None,
+            _ if !self.due.is_empty() => Some(timestamp),
+            _ => Some(self.next_shared(sending)?.timestamp),
+        }
+    }
+
+    fn next_shared<'a>(&self, sending: &'a Sending) -> Option<Shared<'a>> {
+        sending
+            .get(self.shared.start)
+            .filter(|_| !self.shared.is_empty())
+    }
+
+    /// Fills what is left of a payload with what everybody is told.
+    fn fill_with_news(&mut self, payload: &mut PayloadWriter<'_>, moment: u32, news: &News) -> u64 {
+        let mut objects = 0;
+        while let Some((block, heard)) = news.after(self.heard)
+            && block.timestamp == moment
+            && payload.push_encoded(&block.objects).is_ok()
+        {
+            self.heard = heard;
+            objects += block.count;
+        }
+        objects
+    }
+
+    /// Fills what is left of a payload with states of this client alone, then with everybody's as
+    /// far as they fit in the portions that are the same for everybody.
     fn fill_with_states(
         &mut self,
         payload: &mut PayloadWriter<'_>,
         moment: u32,
-        (entities, sending): (&Entities, &Sending),
+        (timestamp, told): (u32, Told<'_>),
     ) -> u64 {
         let mut objects = 0;
         let before = payload.length();
-        let due = Due {
-            states: &mut self.due,
-            next: &mut self.next_due,
-        };
-        due.fill(payload, entities, |_| objects += 1);
-        if self.due.is_empty()
-            && let Some(shared) = sending.get(self.shared.start)
-            && !self.shared.is_empty()
+        if self.budget > 0 && moment == timestamp {
+            let due = Due {
+                states: &mut self.due,
+                next: &mut self.next_due,
+            };
+            due.fill(payload, told.entities, |_| objects += 1);
+        }
+        while self.budget > 0
+            && self.due.is_empty()
+            && let Some(shared) = self.next_shared(told.sending)
             && shared.timestamp == moment
             && payload.push_encoded(shared.objects).is_ok()
         {

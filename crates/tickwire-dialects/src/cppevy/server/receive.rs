@@ -135,10 +135,11 @@ impl Server {
             Ok(attached) => {
                 let timestamp = self.timestamp(now);
                 let (action, message) = (ActionId::ATTACH, Data::EMPTY);
+                self.news.close();
                 if let Some(peer) = self.peers.get_mut(&attached.peer) {
                     let object = Object::Success { action, message };
                     peer.tell(Via::Datagrams, timestamp, &object);
-                    peer.attach(from, &self.entities);
+                    peer.attach(from, &self.entities, &self.news);
                 }
                 Ok(())
             }

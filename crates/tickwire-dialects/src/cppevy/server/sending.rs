@@ -1,7 +1,7 @@
 //! One sending of states, encoded once for everybody.
 //!
-//! Nearly all clients are to hear the same states at the same moment. So these become payloads here,
-//! and a client gets copies; what only some are owed (everything to a newcomer, what was asked for)
+//! Nearly all clients are to hear the same states at the same moment. So these become the contents of
+//! payloads here, and a client gets copies; what only some are owed (everything to a newcomer, what was asked for)
 //! is the [`Peer`](super::peer::Peer)'s own affair. What exceeds a sending comes first in the next.
 
 use alloc::collections::BTreeSet;
@@ -29,21 +29,16 @@ pub(super) struct Sending {
 
 #[derive(Clone, Debug)]
 struct Place {
-    /// Within the bytes.
-    payload: Range<usize>,
-    /// The same without header and padding.
+    /// Within the bytes: without header and padding.
     objects: Range<usize>,
     /// Within the states.
     states: Range<usize>,
 }
 
-/// A payload that is the same for everybody.
+/// What fills a payload, the same for everybody.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shared<'a> {
     pub(super) timestamp: u32,
-    /// All of it, as it is sent.
-    pub(super) payload: &'a [u8],
-    /// Its objects alone.
     pub(super) objects: &'a [u8],
     pub(super) count: u64,
 }
@@ -74,11 +69,9 @@ impl Sending {
                 next: &mut self.next_due,
             }
             .fill(&mut payload, entities, |descriptor| states.push(descriptor));
-            let objects_end = begin + payload.length();
-            payload.finish();
+            let end = begin + payload.length();
             self.payloads.push(Place {
-                payload: begin..self.bytes.len(),
-                objects: begin + HEADER..objects_end,
+                objects: begin + HEADER..end,
                 states: first..self.states.len(),
             });
         }
@@ -94,7 +87,6 @@ impl Sending {
         let place = self.payloads.get(number)?;
         Some(Shared {
             timestamp: self.timestamp,
-            payload: self.bytes.get(place.payload.clone())?,
             objects: self.bytes.get(place.objects.clone())?,
             count: place.states.len() as u64,
         })

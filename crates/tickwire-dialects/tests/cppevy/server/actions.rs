@@ -3,14 +3,10 @@
 use tickwire_dialects::cppevy::limits::{
     ACTIONS_AT_ONCE, ACTIONS_WAITING, ANSWER_PATIENCE, INPUT_HOLD,
 };
-use tickwire_dialects::cppevy::{
-    ActionId, Answer, Audience, EventId, PublishError, Reason, ServerEvent,
-};
+use tickwire_dialects::cppevy::{ActionId, Answer, Reason, ServerEvent};
 
-use super::super::script::{ServerScript, ms, stream};
-use super::super::words::{
-    BUY, FLY, GONG, SPARK, STEER, WAVE, action, event, failure, id, success,
-};
+use super::super::script::{ServerScript, ms};
+use super::super::words::{BUY, FLY, STEER, WAVE, action, failure, id, success};
 
 #[test]
 fn the_game_decides_and_the_answer_takes_the_same_path() {
@@ -241,59 +237,4 @@ fn controls_are_the_newest_input_that_was_taken() {
     let token = s.action();
     s.game(|now, server| server.answer(now, token, Answer::Success(&[])).unwrap());
     assert_eq!(s.server.controls(s.now, actor, STEER), Some(&[4][..]));
-}
-
-#[test]
-fn events_reach_whom_they_are_for_by_the_path_they_are_registered_for() {
-    let mut s = ServerScript::new();
-    let ann = id(s.play(1));
-    let bob = id(s.play(2));
-    let cases = [
-        (Audience::All, true, true),
-        (Audience::One(bob), false, true),
-        (Audience::AllBut(bob), true, false),
-    ];
-    for (audience, to_ann, to_bob) in cases {
-        s.game(|now, server| {
-            server.event(now, audience, GONG, b"g").unwrap();
-            server.event(now, audience, SPARK, b"s").unwrap();
-        });
-        for (client, meant) in [(1, to_ann), (2, to_bob)] {
-            let (stream, datagrams) = (s.hears(client), s.catches(client));
-            assert_eq!(stream, vec![event(GONG, b"g"); meant.into()]);
-            assert_eq!(datagrams, vec![event(SPARK, b"s"); meant.into()]);
-        }
-    }
-    let refused = |error, id, data: &[u8]| {
-        let mut s = ServerScript::new();
-        let got = s.game(|now, server| server.event(now, Audience::One(ann), id, data));
-        assert_eq!(got, Err(error));
-    };
-    refused(PublishError::TooLong, GONG, &[0; 256]);
-    refused(PublishError::NotRegistered, EventId::SUMMON, &[]);
-    refused(PublishError::NotRegistered, EventId(0x4444), &[]);
-}
-
-#[test]
-fn events_carry_the_moment_they_happened_even_if_they_had_to_wait() {
-    let mut s = ServerScript::new();
-    s.play(1);
-    s.stuffed = true;
-    s.window = 0;
-    s.give_room(stream(1));
-    let mut moments = Vec::new();
-    for _ in 0..3 {
-        s.game(|now, server| server.event(now, Audience::All, GONG, &[]).unwrap());
-        s.game(|now, server| server.event(now, Audience::All, GONG, &[]).unwrap());
-        moments.push(s.timestamp());
-        s.advance(ms(30));
-    }
-    assert_eq!(s.hears(1), []);
-    (s.stuffed, s.window) = (false, 64 * 1_024);
-    s.give_room(stream(1));
-    s.drain();
-    let mail = s.stream_mail(1);
-    let told: Vec<_> = mail.iter().map(|mail| mail.timestamp).collect();
-    assert_eq!(told, moments, "those of one moment share a payload");
-    assert!(mail.iter().all(|mail| mail.objects.len() == 2));
 }
