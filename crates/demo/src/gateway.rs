@@ -62,7 +62,20 @@ pub struct Protocol {
     /// Makes a client's half; its kind says which game is played.
     pub connect: Connect,
     /// Shows every field of a datagram, or of one direction of a stream, as far as it can be read.
-    pub inspect: fn(from: Side, bytes: &[u8], trace: &mut dyn Trace) -> Result<(), DecodeError>,
+    pub inspect: Inspect,
+}
+
+/// See [`Protocol::inspect`].
+pub type Inspect =
+    fn(from: Side, on: Carrier, bytes: &[u8], trace: &mut dyn Trace) -> Result<(), DecodeError>;
+
+/// What carried bytes that are inspected.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Carrier {
+    /// They are a datagram.
+    Datagram,
+    /// They are one direction of a stream, from its first byte on.
+    Stream,
 }
 
 impl Protocol {

@@ -14,10 +14,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use tickwire_demo::gateway::{Paths, Protocol, Side};
+use tickwire_demo::gateway::{Carrier, Paths, Protocol, Side};
 use tickwire_session::{Addr, Instant};
 
 use crate::address;
+use crate::misuse::Misuse;
 
 /// Show what datagrams say, field by field, broken ones too.
 ///
@@ -25,9 +26,9 @@ use crate::address;
 /// with comments behind a `#`; or a recording of a session. Which of them is seen from its first
 /// bytes. Nothing is too large: files are read piece by piece.
 ///
-/// Of a protocol that is carried by TCP alone (pixmess), FILE holds all bytes of one direction of a
-/// connection from the first on, as they are or as lines of digits; or a recording, of which both
-/// directions of every connection are shown.
+/// With --stream, and of a protocol that is carried by TCP alone (pixmess), FILE holds all bytes of
+/// one direction of a connection from the first on, as they are or as lines of digits. Of a
+/// recording, all datagrams are shown, and both directions of every connection when it ends.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Args {
@@ -39,13 +40,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIDE")]
     from: Sender,
 
-    /// One datagram in hexadecimal digits; spaces, colons, newlines and 0x are passed over.
+    /// One datagram, or with --stream a stream, in hexadecimal digits; spaces, colons, newlines and 0x are passed over.
     #[arg(long, value_name = "HEX", value_parser = hex::parse, conflicts_with = "file")]
     hex: Option<hex::Bytes>,
 
     /// Where the datagrams are; `-` or nothing for standard input.
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
+
+    /// The bytes are one direction of a connection by TCP.
+    #[arg(long)]
+    stream: bool,
 
     /// A JSON object a datagram, on a line of its own.
     #[arg(long)]
@@ -73,15 +78,16 @@ impl From<Sender> for Side {
     }
 }
 
-/// A datagram to be shown.
+/// Bytes to be shown: a datagram, or one direction of a stream.
 #[derive(Clone, Copy, Debug)]
-struct Datagram<'a> {
+struct Specimen<'a> {
     bytes: &'a [u8],
     from: Side,
+    on: Carrier,
     found: Found,
 }
 
-/// Where a datagram was found.
+/// Where they were found.
 #[derive(Clone, Copy, Debug)]
 enum Found {
     /// On the command line, or alone in a file.
@@ -89,14 +95,17 @@ enum Found {
     /// On this line, counted from 1.
     Line(u64),
     /// In a recording.
-    Recorded {
-        at: Instant,
-        direction: Direction,
-        peer: Addr,
-    },
+    Recorded(Recorded),
 }
 
-/// Which way a recorded datagram went, as the recorded session saw it.
+#[derive(Clone, Copy, Debug)]
+struct Recorded {
+    at: Instant,
+    direction: Direction,
+    peer: Addr,
+}
+
+/// Which way recorded bytes went, as the recorded session saw it.
 #[derive(Clone, Copy, Debug)]
 enum Direction {
     In,
@@ -104,6 +113,15 @@ enum Direction {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let on = match args.protocol.paths {
+        Paths::Datagrams if args.stream => {
+            let name = args.protocol.name;
+            return Err(Misuse(format!("--stream: {name} has datagrams only")).into());
+        }
+        Paths::Streams => Carrier::Stream,
+        _ if args.stream => Carrier::Stream,
+        _ => Carrier::Datagram,
+    };
     let mut show = Show {
         protocol: args.protocol,
         json: args.json,
@@ -113,12 +131,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let from = args.from.into();
     let result = match &args.hex {
-        Some(hex::Bytes(bytes)) => show.datagram(Datagram {
+        Some(hex::Bytes(bytes)) => show.show(Specimen {
             bytes,
             from,
+            on,
             found: Found::Alone,
         }),
-        None => source::read(args.file.as_deref(), from, &mut show),
+        None => source::read(args.file.as_deref(), (from, on), &mut show),
     };
     match result {
         // Whoever read this has seen enough: `| head`.
@@ -132,7 +151,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Where datagrams are shown.
+/// Where bytes are shown.
 struct Show<'a> {
     protocol: &'static Protocol,
     json: bool,
@@ -142,17 +161,12 @@ struct Show<'a> {
 }
 
 impl Show<'_> {
-    /// Whether the protocol has no datagrams.
-    fn shows_streams(&self) -> bool {
-        self.protocol.paths == Paths::Streams
-    }
-
-    fn datagram(&mut self, datagram: Datagram<'_>) -> anyhow::Result<()> {
+    fn show(&mut self, specimen: Specimen<'_>) -> anyhow::Result<()> {
         let form = if self.json { json::show } else { text::show };
         if !self.json && self.shown > 0 {
             writeln!(self.out)?;
         }
-        let decodes = form(self.protocol, datagram, &mut self.out)?;
+        let decodes = form(self.protocol, specimen, &mut self.out)?;
         // At once: the next one may still be on its way through a pipe.
         self.out.flush()?;
         self.shown += 1;

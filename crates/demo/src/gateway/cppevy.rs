@@ -14,7 +14,7 @@ use tickwire_dialects::cppevy::{
 };
 use tickwire_session::Belief;
 
-use super::{Connect, Paths, Protocol, Side};
+use super::{Carrier, Connect, Paths, Protocol, Side};
 use crate::{Kind, Loadout, Weapon};
 
 /// The entry of [`PROTOCOLS`](super::PROTOCOLS).
@@ -27,7 +27,9 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     connect: Connect::Arena(|now, server, name, loadout| {
         Box::new(client::Gateway::new(now, server, name, loadout))
     }),
-    inspect: |from, bytes, trace| cppevy::inspect(from == Side::Client, false, bytes, trace),
+    inspect: |from, on, bytes, trace| {
+        cppevy::inspect(from == Side::Client, on == Carrier::Stream, bytes, trace)
+    },
 };
 
 /// What the player holds: `u16` buttons, `f32` aim x, y. Unavailable while there is no ship.

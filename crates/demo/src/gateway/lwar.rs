@@ -10,7 +10,7 @@ mod server;
 use tickwire_dialects::lwar::message::Selection;
 use tickwire_dialects::lwar::{self, Id};
 
-use super::{Connect, Paths, Protocol, Side};
+use super::{Connect, Paths, Protocol};
 use crate::{Kind, Loadout, Weapon};
 
 /// The entry of [`PROTOCOLS`](super::PROTOCOLS).
@@ -25,7 +25,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         Box::new(client::Gateway::new(now, server, name, loadout))
     }),
     // Both sides' packets have the same form.
-    inspect: |_: Side, bytes, trace| lwar::inspect(bytes, trace),
+    inspect: |_, _, bytes, trace| lwar::inspect(bytes, trace),
 };
 
 /// The arena's kinds and lwar's, in pairs.

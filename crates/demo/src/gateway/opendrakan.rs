@@ -14,7 +14,7 @@ use tickwire_dialects::opendrakan::{
     self, AssetRef, ClassId, DatabaseId, Field, ObjectId, Registry, Schema,
 };
 
-use super::{Connect, Paths, Protocol, Side};
+use super::{Carrier, Connect, Paths, Protocol, Side};
 use crate::{Intent, Kind, Weapon};
 
 /// The entry of [`PROTOCOLS`](super::PROTOCOLS).
@@ -28,7 +28,9 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     connect: Connect::Arena(|now, server, _, loadout| {
         Box::new(client::Gateway::new(now, server, loadout))
     }),
-    inspect: |from, bytes, trace| opendrakan::inspect(from == Side::Client, false, bytes, trace),
+    inspect: |from, on, bytes, trace| {
+        opendrakan::inspect(from == Side::Client, on == Carrier::Stream, bytes, trace)
+    },
 };
 
 /// The level's file.

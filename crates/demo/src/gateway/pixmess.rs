@@ -23,7 +23,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     connect: Connect::Tiles(|now, server, name, look| {
         Ok(Box::new(client::Gateway::new(now, server, name, look)?))
     }),
-    inspect: |from, bytes, trace| pixmess::inspect(from == Side::Client, bytes, trace),
+    inspect: |from, _, bytes, trace| pixmess::inspect(from == Side::Client, bytes, trace),
 };
 
 const fn cell_to_wire(cell: Cell) -> pixmess::Cell {

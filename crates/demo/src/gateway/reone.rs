@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use tickwire_dialects::reone::{self, ObjectId, Text};
 
-use super::{Connect, Paths, Protocol, Side};
+use super::{Carrier, Connect, Paths, Protocol, Side};
 use crate::{Kind, PilotId, Weapon};
 
 /// The entry of [`PROTOCOLS`](super::PROTOCOLS).
@@ -35,7 +35,9 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     connect: Connect::Arena(|now, server, name, loadout| {
         Box::new(client::Gateway::new(now, server, name, loadout))
     }),
-    inspect: |from, bytes, trace| reone::inspect(from == Side::Client, false, bytes, trace),
+    inspect: |from, on, bytes, trace| {
+        reone::inspect(from == Side::Client, on == Carrier::Stream, bytes, trace)
+    },
 };
 
 /// What clients load, by name.

@@ -4,7 +4,7 @@
 //! may depend on those before it. So a stream is shown as a whole, when it ends or the recording does.
 //! What is kept meanwhile is bounded, whatever the recording claims.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tickwire_session::tap::{Input, Record};
 use tickwire_session::{Addr, Instant, Path, StreamId, Transmit};
@@ -22,6 +22,8 @@ const STREAMS_MAX: usize = 4_096;
 #[derive(Debug, Default)]
 pub(super) struct Streams {
     open: BTreeMap<StreamId, Stream>,
+    /// Those whose beginning is not there; it is said once of each.
+    strays: BTreeSet<StreamId>,
     /// Bytes of all of them.
     kept: usize,
 }
@@ -51,7 +53,7 @@ pub(super) enum Gathered {
     Nothing,
     /// This stream has ended.
     Ended(Stream),
-    /// A piece of a stream whose beginning is not there, or of one too many.
+    /// The first piece of a stream whose beginning is not there, or of one too many.
     Stray(StreamId),
 }
 
@@ -103,7 +105,12 @@ impl Streams {
         bytes: &[u8],
     ) -> Gathered {
         let Some(stream) = self.open.get_mut(&on) else {
-            return Gathered::Stray(on);
+            let is_new = self.strays.len() < STREAMS_MAX && self.strays.insert(on);
+            return if is_new {
+                Gathered::Stray(on)
+            } else {
+                Gathered::Nothing
+            };
         };
         let half = match direction {
             Direction::In => &mut stream.received,
@@ -123,6 +130,7 @@ impl Streams {
     }
 
     fn end(&mut self, on: StreamId) -> Gathered {
+        self.strays.remove(&on);
         match self.open.remove(&on) {
             Some(stream) => {
                 self.kept -= stream.received.bytes.len() + stream.sent.bytes.len();
@@ -195,10 +203,12 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_without_a_beginning_is_named() {
+    fn a_stream_without_a_beginning_is_named_once() {
         let mut streams = Streams::default();
         let gathered = streams.add(at(1), &heard(b"a"));
         assert!(matches!(gathered, Gathered::Stray(ON)));
+        let gathered = streams.add(at(2), &heard(b"b"));
+        assert!(matches!(gathered, Gathered::Nothing));
     }
 
     #[test]

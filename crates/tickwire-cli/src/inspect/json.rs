@@ -1,40 +1,44 @@
-//! A datagram as a JSON object on a line.
+//! A datagram, or a stream, as a JSON object on a line.
 
 use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
-use tickwire_demo::gateway::Protocol;
+use tickwire_demo::gateway::{Carrier, Protocol};
 use tickwire_wire::{Place, Trace, Value};
 
-use super::{Datagram, Direction, Found, side};
+use super::{Direction, Found, Recorded, Specimen, side};
 
-/// Writes what `datagram` says; whether it decodes.
+/// Writes what `specimen` says; whether it decodes.
 pub(super) fn show(
     protocol: &Protocol,
-    datagram: Datagram<'_>,
+    specimen: Specimen<'_>,
     out: &mut dyn Write,
 ) -> io::Result<bool> {
     let mut fields = Fields::default();
-    let verdict = (protocol.inspect)(datagram.from, datagram.bytes, &mut fields);
+    let verdict = (protocol.inspect)(specimen.from, specimen.on, specimen.bytes, &mut fields);
     let error = verdict.err();
     let mut object = json!({
         "protocol": protocol.name,
-        "from": side(datagram.from),
-        "bytes": Value::Bytes(datagram.bytes).to_string(),
+        "from": side(specimen.from),
+        "carrier": match specimen.on {
+            Carrier::Datagram => "datagram",
+            Carrier::Stream => "stream",
+        },
+        "bytes": Value::Bytes(specimen.bytes).to_string(),
         "fields": fields.fields,
         "error": error.map(|error| json!({
             "what": error.to_string(),
             "offset_bits": error.at_bit(),
         })),
     });
-    match datagram.found {
+    match specimen.found {
         Found::Alone => {}
         Found::Line(line) => object["line"] = line.into(),
-        Found::Recorded {
+        Found::Recorded(Recorded {
             at,
             direction,
             peer,
-        } => {
+        }) => {
             object["time_us"] = at.as_micros().into();
             object["peer"] = peer.to_string().into();
             object["direction"] = match direction {

@@ -1,20 +1,20 @@
-//! Where datagrams come from: a file that holds one, lines of digits, or a recording.
+//! Where bytes come from: a file that holds a datagram or a stream, lines of digits, or a recording.
 //!
 //! The first bytes tell which. Nothing is read as a whole: what is held at a time is one datagram,
-//! one line or one record, and each has a limit, so a file of any size needs the same memory. Of a
-//! protocol of streams, what would be a datagram is one direction of a stream from its first byte on.
+//! one line or one record, and each has a limit, so a file of any size needs the same memory. A stream
+//! can only be read from its first byte on, so as much of it is held as can be shown.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, IsTerminal, Read};
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
-use tickwire_demo::gateway::Side;
+use tickwire_demo::gateway::{Carrier, Paths, Side};
 use tickwire_session::tap::{Input, Record, Recording};
-use tickwire_session::{Addr, Instant, Transmit};
+use tickwire_session::{Instant, Transmit};
 
 use super::gather::{Gathered, Half, Stream, Streams};
-use super::{Datagram, Direction, Found, Show, hex};
+use super::{Direction, Found, Recorded, Show, Specimen, hex};
 
 /// Bytes of a datagram alone in a file: no network carries more.
 const DATAGRAM_MAX: usize = 64 * 1_024;
@@ -26,23 +26,40 @@ pub(super) const STREAM_MAX: usize = 4 * 1_024 * 1_024;
 const LINE_MAX: usize = 4 * DATAGRAM_MAX;
 
 /// Shows every datagram of a file, or of standard input.
-pub(super) fn read(file: Option<&Path>, from: Side, show: &mut Show<'_>) -> anyhow::Result<()> {
+pub(super) fn read(
+    file: Option<&Path>,
+    (from, on): (Side, Carrier),
+    show: &mut Show<'_>,
+) -> anyhow::Result<()> {
     if let Some(path) = file.filter(|path| *path != Path::new("-")) {
         let name = path.display().to_string();
         let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
-        return Source { name, from, show }.read(file);
+        return Source {
+            name,
+            from,
+            on,
+            show,
+        }
+        .read(file);
     }
     let stdin = io::stdin();
     if stdin.is_terminal() {
         eprintln!("reading lines of hexadecimal digits, a datagram each; Ctrl-D ends");
     }
     let name = "standard input".to_owned();
-    Source { name, from, show }.read(stdin.lock())
+    Source {
+        name,
+        from,
+        on,
+        show,
+    }
+    .read(stdin.lock())
 }
 
 struct Source<'a, 'b> {
     name: String,
     from: Side,
+    on: Carrier,
     show: &'a mut Show<'b>,
 }
 
@@ -51,12 +68,12 @@ impl Source<'_, '_> {
         let head = self.read_head(&mut bytes)?;
         let form = Form::of(&head);
         let mut bytes = BufReader::new(Cursor::new(head).chain(bytes));
-        match form {
-            Form::Recording => self.read_recording(&mut bytes),
-            Form::Lines if self.show.shows_streams() => self.read_stream_lines(&mut bytes),
-            Form::Lines => self.read_lines(&mut bytes),
-            Form::Datagram if self.show.shows_streams() => self.read_stream(&mut bytes),
-            Form::Datagram => self.read_datagram(&mut bytes),
+        match (form, self.on) {
+            (Form::Recording, _) => self.read_recording(&mut bytes),
+            (Form::Lines, Carrier::Stream) => self.read_stream_lines(&mut bytes),
+            (Form::Lines, Carrier::Datagram) => self.read_lines(&mut bytes),
+            (Form::Raw, Carrier::Stream) => self.read_stream(&mut bytes),
+            (Form::Raw, Carrier::Datagram) => self.read_datagram(&mut bytes),
         }
     }
 
@@ -88,9 +105,10 @@ impl Source<'_, '_> {
                 self.name
             );
         }
-        self.show.datagram(Datagram {
+        self.show.show(Specimen {
             bytes: &datagram,
             from: self.from,
+            on: self.on,
             found: Found::Alone,
         })
     }
@@ -136,9 +154,10 @@ impl Source<'_, '_> {
                 self.name
             );
         }
-        self.show.datagram(Datagram {
+        self.show.show(Specimen {
             bytes: stream,
             from: self.from,
+            on: self.on,
             found: Found::Alone,
         })
     }
@@ -170,9 +189,10 @@ impl Source<'_, '_> {
             return Ok(());
         }
         match hex::parse(digits) {
-            Ok(hex::Bytes(bytes)) => self.show.datagram(Datagram {
+            Ok(hex::Bytes(bytes)) => self.show.show(Specimen {
                 bytes: &bytes,
                 from: self.from,
+                on: self.on,
                 found: Found::Line(number),
             }),
             // The other lines may be fine.
@@ -224,18 +244,19 @@ impl Source<'_, '_> {
             // Behind a broken record nothing can be trusted.
             let (now, found) =
                 Record::decode(&record).map_err(|error| anyhow!(place(&error.to_string())))?;
-            if self.show.shows_streams() {
-                match streams.add(now, &found) {
-                    Gathered::Nothing => {}
-                    Gathered::Ended(stream) => self.show_halves(&stream)?,
-                    Gathered::Stray(on) => {
-                        let what = place(&format!("the beginning of {on:?} is missing"));
-                        self.show.complain(&what);
-                    }
+            let gathered = match self.show.protocol.paths {
+                Paths::Datagrams => Gathered::Nothing,
+                Paths::Streams | Paths::Both => streams.add(now, &found),
+            };
+            match gathered {
+                Gathered::Nothing => {}
+                Gathered::Ended(stream) => self.show_halves(&stream)?,
+                Gathered::Stray(on) => {
+                    let what = place(&format!("the beginning of {on:?} is missing"));
+                    self.show.complain(&what);
                 }
-            } else {
-                self.show_record(now, found)?;
             }
+            self.show_datagram(now, found)?;
             at += 4 + length as u64;
         }
     }
@@ -254,8 +275,12 @@ impl Source<'_, '_> {
             else {
                 continue;
             };
-            let peer = stream.peer;
-            self.show_recorded(*at, direction, peer, bytes)?;
+            let recorded = Recorded {
+                at: *at,
+                direction,
+                peer: stream.peer,
+            };
+            self.show_recorded(recorded, Carrier::Stream, bytes)?;
             if *lost > 0 {
                 let what = format!("{}: {lost} bytes more of that are left out", self.name);
                 self.show.complain(&what);
@@ -264,34 +289,38 @@ impl Source<'_, '_> {
         Ok(())
     }
 
-    /// Shows a record that is a datagram; the rest has nothing to decode.
-    fn show_record(&mut self, at: Instant, record: Record<'_>) -> anyhow::Result<()> {
+    /// Shows a record that is a datagram; streams are gathered, and the rest has nothing to decode.
+    fn show_datagram(&mut self, at: Instant, record: Record<'_>) -> anyhow::Result<()> {
         let (bytes, peer, direction) = match record {
             Record::Input(Input::Datagram { from, bytes }) => (bytes, from, Direction::In),
             Record::Output(Transmit::Datagram { to }, bytes) => (bytes, to, Direction::Out),
             _ => return Ok(()),
         };
-        self.show_recorded(at, direction, peer, bytes)
-    }
-
-    fn show_recorded(
-        &mut self,
-        at: Instant,
-        direction: Direction,
-        peer: Addr,
-        bytes: &[u8],
-    ) -> anyhow::Result<()> {
-        let from = match (direction, self.from) {
-            (Direction::In, side) => side,
-            (Direction::Out, Side::Client) => Side::Server,
-            (Direction::Out, Side::Server) => Side::Client,
-        };
-        let found = Found::Recorded {
+        let recorded = Recorded {
             at,
             direction,
             peer,
         };
-        self.show.datagram(Datagram { bytes, from, found })
+        self.show_recorded(recorded, Carrier::Datagram, bytes)
+    }
+
+    fn show_recorded(
+        &mut self,
+        recorded: Recorded,
+        on: Carrier,
+        bytes: &[u8],
+    ) -> anyhow::Result<()> {
+        let from = match (recorded.direction, self.from) {
+            (Direction::In, side) => side,
+            (Direction::Out, Side::Client) => Side::Server,
+            (Direction::Out, Side::Server) => Side::Client,
+        };
+        self.show.show(Specimen {
+            bytes,
+            from,
+            on,
+            found: Found::Recorded(recorded),
+        })
     }
 
     /// Reads `length` bytes, or as many as there are, in place of what `into` held.
@@ -317,7 +346,7 @@ const HEAD: usize = 4_096;
 enum Form {
     Recording,
     Lines,
-    Datagram,
+    Raw,
 }
 
 impl Form {
@@ -331,11 +360,11 @@ impl Form {
             Err(error) if error.error_len().is_none() && head.len() > error.valid_up_to() => {
                 std::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or_default()
             }
-            Err(_) => return Self::Datagram,
+            Err(_) => return Self::Raw,
         };
         let is_control = |c: char| c.is_control() && !matches!(c, '\t' | '\r' | '\n');
         if text.contains(is_control) {
-            Self::Datagram
+            Self::Raw
         } else {
             Self::Lines
         }
@@ -354,16 +383,16 @@ mod tests {
     #[test]
     fn the_first_bytes_tell_the_form() {
         check(b"tickrec\x01\0\0", Form::Recording);
-        check(b"tickrec\x02\0\0", Form::Datagram);
+        check(b"tickrec\x02\0\0", Form::Raw);
         check(b"f27087c5\r\n# caf\xc3\xa9\n", Form::Lines);
         check(b"", Form::Lines);
-        check(&[0xf2, 0x70, 0x87, 0xc5], Form::Datagram);
-        check(b"ab\0cd", Form::Datagram);
+        check(&[0xf2, 0x70, 0x87, 0xc5], Form::Raw);
+        check(b"ab\0cd", Form::Raw);
     }
 
     #[test]
     fn a_character_cut_by_the_end_of_the_head_is_still_text() {
         check(b"# caf\xc3", Form::Lines);
-        check(b"# caf\xc3 ", Form::Datagram);
+        check(b"# caf\xc3 ", Form::Raw);
     }
 }

@@ -1,4 +1,4 @@
-//! A datagram as a table for people: a row a field, and a pointer at what is wrong.
+//! A datagram, or a stream, as a table for people: a row a field, and a pointer at what is wrong.
 //!
 //! ```text
 //! lwar, from the client, 22 bytes
@@ -14,26 +14,26 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use tickwire_demo::gateway::Protocol;
+use tickwire_demo::gateway::{Carrier, Paths, Protocol};
 use tickwire_wire::{DecodeError, Entry, FieldLog, Place};
 
-use super::{Datagram, Direction, Found, side};
+use super::{Direction, Found, Recorded, Specimen, side};
 
-/// Writes what `datagram` says; whether it decodes.
+/// Writes what `specimen` says; whether it decodes.
 pub(super) fn show(
     protocol: &Protocol,
-    datagram: Datagram<'_>,
+    specimen: Specimen<'_>,
     out: &mut dyn Write,
 ) -> io::Result<bool> {
     let mut log = FieldLog::default();
-    let verdict = (protocol.inspect)(datagram.from, datagram.bytes, &mut log);
-    writeln!(out, "{}", heading(protocol, &datagram))?;
+    let verdict = (protocol.inspect)(specimen.from, specimen.on, specimen.bytes, &mut log);
+    writeln!(out, "{}", heading(protocol, &specimen))?;
     let mut table = Table::default();
     for entry in log.entries() {
-        table.push_entry(datagram.bytes, entry);
+        table.push_entry(specimen.bytes, entry);
     }
     if let Err(error) = verdict {
-        table.push_fault(datagram.bytes, log.entries(), error);
+        table.push_fault(specimen.bytes, log.entries(), error);
     }
     out.write_all(table.render().as_bytes())?;
     if let Err(error) = verdict {
@@ -42,15 +42,15 @@ pub(super) fn show(
     Ok(verdict.is_ok())
 }
 
-fn heading(protocol: &Protocol, datagram: &Datagram<'_>) -> String {
-    let mut heading = match datagram.found {
+fn heading(protocol: &Protocol, specimen: &Specimen<'_>) -> String {
+    let mut heading = match specimen.found {
         Found::Alone => String::new(),
         Found::Line(number) => format!("line {number}: "),
-        Found::Recorded {
+        Found::Recorded(Recorded {
             at,
             direction,
             peer,
-        } => {
+        }) => {
             let arrow = match direction {
                 Direction::In => "<-",
                 Direction::Out => "->",
@@ -58,18 +58,23 @@ fn heading(protocol: &Protocol, datagram: &Datagram<'_>) -> String {
             format!("{at} {arrow} {peer}: ")
         }
     };
-    let (from, length) = (side(datagram.from), datagram.bytes.len());
+    let (from, length) = (side(specimen.from), specimen.bytes.len());
     let plural = if length == 1 { "" } else { "s" };
+    // Where there is a choice, it is said what was chosen.
+    let stream = match (protocol.paths, specimen.on) {
+        (Paths::Both, Carrier::Stream) => " by stream",
+        _ => "",
+    };
     write!(
         heading,
-        "{}, from the {from}, {length} byte{plural}",
+        "{}, from the {from}{stream}, {length} byte{plural}",
         protocol.name
     )
     .expect("a String takes everything");
     heading
 }
 
-/// The rows of a datagram, before their columns have widths.
+/// The rows of a specimen, before their columns have widths.
 #[derive(Debug, Default)]
 struct Table {
     rows: Vec<Row>,
