@@ -19,6 +19,7 @@
 
 mod bytes;
 mod client;
+mod fifo;
 mod id;
 pub mod limits;
 pub mod message;

@@ -109,9 +109,9 @@ pub const STREAM_WAITING: usize = 256 * 1_024;
 /// answers to as many datagrams as it takes in in one.
 pub const DATAGRAM_WAITING: usize = 1_024;
 
-/// Datagrams' worth of events for everybody that wait for the end of a driver's turn: what a game says
-/// in one, and more. On top of that the oldest are lost.
-pub const NEWS_BLOCKS: usize = 128;
+/// Bytes of events for everybody that wait for the end of a driver's turn; on top of that the oldest are
+/// lost. Two thousand shots of a busy game are as many.
+pub const NEWS_WAITING: usize = 64 * 1_024;
 
 /// Answers to addresses that are not attached that wait to be sent: one driver's turn of them.
 pub const STRANGER_ANSWERS: usize = 1_024;

@@ -9,23 +9,24 @@ use alloc::vec::Vec;
 use tickwire_session::Room;
 
 use super::Writer;
+use super::fifo;
 use super::message::{Object, PayloadWriter};
 
-/// Objects that wait, in order. Their bytes lie end to end in one buffer, so that waiting allocates
-/// nothing once that has grown.
+/// Objects that wait, in order; some of them together. Their bytes lie end to end in one buffer, so that
+/// waiting allocates nothing once that has grown.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    objects: VecDeque<Waiting>,
-    /// The bytes of all objects, behind those of some that are gone.
+    entries: VecDeque<Entry>,
+    /// The bytes of all entries, behind those of some that are gone.
     bytes: Vec<u8>,
     gone: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct Entry {
     timestamp: u32,
     length: usize,
-    /// Objects that lie one behind the other and stay together.
+    /// Objects in it: those stay together.
     count: u64,
 }
 
@@ -44,45 +45,45 @@ impl Queue {
     }
 
     fn wait(&mut self, timestamp: u32, length: usize, count: u64) {
-        self.objects.push_back(Waiting {
+        self.entries.push_back(Entry {
             timestamp,
             length,
             count,
         });
     }
 
-    /// Drops the object that waits longest.
-    pub(crate) fn drop_oldest(&mut self) {
-        self.pop();
+    /// Drops what waits longest, and returns how many objects that is.
+    pub(crate) fn drop_oldest(&mut self) -> u64 {
+        self.pop().map_or(0, |gone| gone.count)
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.objects.len()
+        self.entries.len()
     }
 
-    /// Bytes of all objects.
+    /// Bytes of all entries.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes.len() - self.gone
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.objects.is_empty()
+        self.entries.is_empty()
     }
 
-    /// The moment of the next object.
+    /// The moment of the next entry.
     pub(crate) fn timestamp(&self) -> Option<u32> {
-        self.objects.front().map(|waiting| waiting.timestamp)
+        self.entries.front().map(|waiting| waiting.timestamp)
     }
 
-    /// Moves objects of the next one's moment into a payload that speaks of it, as many as fit.
-    /// Returns how many.
+    /// Moves entries of the next one's moment into a payload that speaks of it, as many as fit.
+    /// Returns how many objects that are.
     pub(crate) fn fill(&mut self, payload: &mut PayloadWriter<'_>) -> u64 {
         let timestamp = self.timestamp();
         let mut moved = 0;
-        while let Some(next) = self.objects.front()
+        while let Some(next) = self.entries.front()
             && Some(next.timestamp) == timestamp
-            && let Some(object) = self.bytes.get(self.gone..self.gone + next.length)
-            && payload.push_encoded(object).is_ok()
+            && let Some(objects) = self.bytes.get(self.gone..self.gone + next.length)
+            && payload.push_encoded(objects).is_ok()
         {
             moved += next.count;
             self.pop();
@@ -90,19 +91,15 @@ impl Queue {
         moved
     }
 
-    fn pop(&mut self) {
-        if let Some(gone) = self.objects.pop_front() {
-            self.gone += gone.length;
-        }
+    fn pop(&mut self) -> Option<Entry> {
+        let gone = fifo::pop(&mut self.entries)?;
+        self.gone += gone.length;
         // Moving the rest costs no more than writing what is gone did.
         if self.gone * 2 >= self.bytes.len() {
             self.bytes.drain(..self.gone);
             self.gone = 0;
         }
-        if self.objects.is_empty() {
-            // Begins again at the front of its memory, which is in the cache.
-            self.objects.clear();
-        }
+        Some(gone)
     }
 }
 

@@ -8,6 +8,8 @@
 
 mod answer;
 mod assets;
+mod block;
+mod datagrams;
 mod depart;
 mod desk;
 mod entities;
@@ -16,6 +18,7 @@ mod lobby;
 mod news;
 mod peer;
 mod receive;
+mod requests;
 mod sending;
 mod sync_ids;
 
@@ -32,11 +35,12 @@ use super::limits::{AHEAD, STATE_PERIOD};
 use super::message::{Data, EntityEvent, Object, PayloadWriter, Summon, encode};
 use super::{ActionId, Archetype, Component, Delivery, EventId, Registry, SyncId, Writer};
 use assets::Assets;
+use datagrams::Told;
 use desk::Via;
 use entities::Entities;
 use lobby::Lobby;
 use news::News;
-use peer::{Peer, Stage, Told};
+use peer::{Peer, Stage};
 use sending::Sending;
 use sync_ids::SyncIds;
 
@@ -183,6 +187,7 @@ impl Server {
     /// Drive the session until [`is_finished`](Self::is_finished), then drop it.
     pub fn shut_down(&mut self, now: Instant) {
         self.closing = true;
+        self.news.close();
         let timestamp = self.timestamp(now);
         for (&on, peer) in &mut self.peers {
             if let Some(actor) = peer.actor() {
@@ -192,7 +197,7 @@ impl Server {
                     &EntityEvent::new(EventId::CLIENT_LEAVE, actor).object(),
                 );
             }
-            peer.close(now);
+            peer.close(now, &self.news);
             self.attachments.remove(on);
         }
         while let Some((&actor, _)) = self.actors.first_key_value() {
@@ -219,8 +224,7 @@ impl Server {
     }
 
     fn add_entity(&mut self, now: Instant, summon: Summon) {
-        let timestamp = self.timestamp(now);
-        self.entities.add(summon, timestamp);
+        self.entities.add(summon, self.moment(now));
         let data = encode(|w| summon.encode(w));
         let (event, data) = (EventId::SUMMON, Data::new(&data).unwrap_or_default());
         self.tell(
@@ -239,24 +243,27 @@ impl Server {
         }
     }
 
-    /// Queues an object for every client that plays and is meant.
-    fn tell(&mut self, now: Instant, to: Audience, via: Via, object: &Object<'_>) {
+    /// Tells every client that plays and is meant of something that happened.
+    fn tell(&mut self, now: Instant, to: Audience, via: Via, event: &Object<'_>) {
         let timestamp = self.timestamp(now);
-        let mut bytes = Vec::new();
-        object.encode(&mut Writer::new(&mut bytes, usize::MAX));
         if (via, to) == (Via::Datagrams, Audience::All) {
-            return self.news.push(timestamp, &bytes);
+            self.counters.overrun += self.news.push(timestamp, event);
+            return;
         }
         if via == Via::Datagrams {
             self.news.close();
         }
-        for peer in self.peers.values_mut() {
-            let reached = via == Via::Stream || peer.attached.is_some();
-            if reached && peer.actor().is_some_and(|actor| to.includes(actor)) {
-                if via == Via::Datagrams {
-                    peer.take_over(&self.news);
+        let mut bytes = Vec::new();
+        event.encode(&mut Writer::new(&mut bytes, usize::MAX));
+        let meant = |peer: &&mut Peer| peer.actor().is_some_and(|actor| to.includes(actor));
+        for peer in self.peers.values_mut().filter(meant) {
+            match via {
+                Via::Stream => peer.stream.push_encoded(timestamp, &bytes),
+                Via::Datagrams if peer.datagrams.to().is_none() => {}
+                Via::Datagrams => {
+                    peer.datagrams.take_over(&self.news);
+                    peer.datagrams.tell_encoded(timestamp, &bytes);
                 }
-                peer.tell_encoded(via, timestamp, &bytes);
             }
         }
     }
@@ -277,13 +284,12 @@ impl Server {
     fn send(&mut self, now: Instant) {
         self.is_fresh = false;
         self.next_send = self.next_send.next_due(STATE_PERIOD, now);
-        let timestamp = self.timestamp(now);
-        let due = self.entities.take_due(now, timestamp);
+        let moment = self.moment(now);
+        let due = self.entities.take_due(now, moment);
         for peer in self.peers.values_mut() {
-            peer.end_sending(&self.sending);
-            if peer.attached.is_some() {
-                peer.begin_sending(timestamp);
-            }
+            self.counters.overrun += peer.datagrams.take_lost();
+            peer.datagrams.end_sending(&self.sending);
+            peer.begin_sending(moment);
         }
         self.sending.begin(&due);
     }
@@ -306,9 +312,7 @@ impl Server {
                 self.polled = Some(on);
                 return Some(Transmit::Stream { on });
             }
-            if let Some(to) = peer.attached
-                && peer.write_datagram(now, timestamp, told, out).is_some()
-            {
+            if let Some(to) = peer.write_datagram(now, timestamp, told, out) {
                 self.polled = Some(on);
                 return Some(Transmit::Datagram { to });
             }
@@ -316,6 +320,12 @@ impl Server {
         None
     }
 
+    /// Milliseconds of the server's clock.
+    fn moment(&self, now: Instant) -> u64 {
+        u64::try_from(now.since(self.began).as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// The same on the wire, where it wraps.
     fn timestamp(&self, now: Instant) -> u32 {
         now.wrapping_millis_since(self.began)
     }
@@ -389,7 +399,7 @@ impl Session for Server {
         }
         if self.sending.encode(timestamp, &self.entities) {
             for peer in self.peers.values_mut() {
-                peer.take_part(&self.sending);
+                peer.datagrams.take_part(&self.sending);
             }
         }
         self.news.close();

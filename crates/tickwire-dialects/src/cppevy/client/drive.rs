@@ -6,9 +6,9 @@ use tickwire_session::{
     Addr, Belief, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, Transmit,
 };
 
-use super::super::ActionId;
 use super::super::limits::{ATTACH_AGAIN, KEEP_ALIVE, NAME_MAX, STREAM_KEEP_ALIVE};
 use super::super::message::{Join, encode};
+use super::super::{ActionId, fifo};
 use super::asset::{Asset, AssetFailure};
 use super::{Client, ClientEvent, EndReason, Phase, STREAM};
 
@@ -145,12 +145,6 @@ impl Events for Client {
     type Event = ClientEvent;
 
     fn poll_event(&mut self) -> Option<ClientEvent> {
-        let event = self.events.pop_front();
-        if event.is_none() {
-            // Begins again at the front of its memory: what follows stays in the cache, instead of
-            // wandering through all the room that the longest queue ever needed.
-            self.events.clear();
-        }
-        event
+        fifo::pop(&mut self.events)
     }
 }

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use tickwire_wire::Serial;
 
 use super::super::message::{Data, Summon};
-use super::super::{Archetype, StateId, SyncId};
+use super::super::{Archetype, Component, StateId, SyncId};
 
 /// An entity as the server tells it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -55,6 +55,8 @@ enum Holds {
 
 /// Bytes of a value that lie in its place: more than a vector or a number has.
 const SHORT: usize = 10;
+
+const _: () = assert!(size_of::<Place>() == 16, "four share a line of 64 bytes");
 
 impl Place {
     const fn new(entity: Option<&Entity>) -> Self {
@@ -106,7 +108,8 @@ pub(super) enum Ignored {
     Stale,
 }
 
-/// Everything that is there. Sync ids bound it: 1,024 entities of 64 states of 255 bytes, 18 MiB.
+/// Everything that is there. Sync ids bound it: 1,024 entities of 64 states of 255 bytes, 20 MiB
+/// with what it takes to find them.
 #[derive(Debug, Default)]
 pub(super) struct World {
     /// By number.
@@ -139,10 +142,20 @@ impl World {
         if self.entities.len() <= number {
             self.entities.resize(number + 1, None);
         }
-        for column in self.places.iter_mut().filter(|column| !column.is_empty()) {
+        for (component, column) in (0..).zip(&mut self.places) {
+            if column.is_empty() {
+                continue;
+            }
             column.resize(self.entities.len(), Place::new(None));
             if let Some(place) = column.get_mut(number) {
                 *place = Place::new(entity.as_ref());
+            }
+            if let Some(component) = Component::new(component) {
+                let state = StateId {
+                    entity: id,
+                    component,
+                };
+                self.long.remove(&state.descriptor());
             }
         }
         core::mem::replace(self.entities.get_mut(number)?, entity)
@@ -193,9 +206,12 @@ impl World {
             .ok_or(Ignored::UnknownEntity)?;
         place.check(timestamp)?;
         place.timestamp = timestamp;
+        let was_long = place.holds == Holds::Long;
         if place.set(value.bytes()).is_none() {
             place.holds = Holds::Long;
             self.long.insert(id.descriptor(), value.bytes().into());
+        } else if was_long {
+            self.long.remove(&id.descriptor());
         }
         Ok(())
     }
@@ -215,7 +231,6 @@ impl World {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Component;
     use super::*;
 
     const ID: StateId = StateId {
@@ -265,6 +280,7 @@ mod tests {
                 .update(timestamp, ID, Data::new(value).unwrap())
                 .unwrap();
             assert_eq!(world.state(ID), Some(State { timestamp, value }));
+            assert_eq!(world.long.len(), usize::from(length > SHORT));
         }
     }
 
@@ -291,7 +307,10 @@ mod tests {
         };
         world.summon(10, summon(9));
         check(&mut world, 20, 1, Ok(1));
+        let long = [7; SHORT + 1];
+        world.update(21, ID, Data::new(&long).unwrap()).unwrap();
         assert!(world.dismiss(ID.entity).is_some());
+        assert!(world.long.is_empty());
         assert!(world.dismiss(ID.entity).is_none());
         assert_eq!(world.state(ID), None);
         check(&mut world, 30, 2, Err(Ignored::UnknownEntity));

@@ -34,7 +34,8 @@ impl Server {
             return;
         };
         let actor = peer.actor();
-        peer.close(now);
+        self.news.close();
+        peer.close(now, &self.news);
         if why == Departure::FellBehind {
             peer.hurry(now);
         }

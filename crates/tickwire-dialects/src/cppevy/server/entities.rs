@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use tickwire_session::Instant;
-use tickwire_wire::Serial;
 
 use super::super::limits::{REPEAT_FIRST, REPEAT_LONGEST};
 use super::super::message::{Data, Object, Summon};
@@ -21,8 +20,9 @@ pub(super) struct Entities {
 #[derive(Debug)]
 struct Entity {
     archetype: Archetype,
-    /// Timestamp of its Summon: a state that is not newer would be ignored.
-    summoned: u32,
+    /// The moment of its Summon: a state that is not newer would be ignored. Not as it is on the wire,
+    /// where every moment is older than one long before.
+    summoned: u64,
 }
 
 #[derive(Debug)]
@@ -35,12 +35,12 @@ struct State {
 }
 
 impl Entities {
-    pub(super) fn add(&mut self, entity: Summon, timestamp: u32) {
+    pub(super) fn add(&mut self, entity: Summon, moment: u64) {
         self.entities.insert(
             entity.entity,
             Entity {
                 archetype: entity.archetype,
-                summoned: timestamp,
+                summoned: moment,
             },
         );
     }
@@ -96,12 +96,12 @@ impl Entities {
     }
 
     /// What is to be sent now, because it changed or because it is time to repeat it.
-    pub(super) fn take_due(&mut self, now: Instant, timestamp: u32) -> Vec<u16> {
+    pub(super) fn take_due(&mut self, now: Instant, moment: u64) -> Vec<u16> {
         let mut due = Vec::new();
         for (&descriptor, state) in &mut self.states {
             let entity = StateId::from_descriptor(descriptor).entity;
             let summoned = self.entities.get(&entity).map(|entity| entity.summoned);
-            let too_early = summoned.is_some_and(|at| !timestamp.is_newer_than(at));
+            let too_early = summoned.is_some_and(|at| moment <= at);
             if too_early || !(state.changed || now >= state.repeat_at) {
                 continue;
             }
@@ -133,13 +133,13 @@ mod tests {
     }
 
     /// When the state is due in the next `count` sendings, which begin 50 ms after its Summon.
-    fn sendings(entities: &mut Entities, count: u32) -> Vec<u32> {
+    fn sendings(entities: &mut Entities, count: u64) -> Vec<u64> {
         (1..=count)
             .map(|sending| sending * 50)
             .filter(|&after| {
-                let timestamp = 1_000 + after;
-                let now = Instant::from_millis(timestamp.into());
-                !entities.take_due(now, timestamp).is_empty()
+                let moment = 1_000 + after;
+                let now = Instant::from_millis(moment);
+                !entities.take_due(now, moment).is_empty()
             })
             .collect()
     }
@@ -160,10 +160,9 @@ mod tests {
     fn only_another_value_is_a_change() {
         let (mut entities, entity) = with_one();
         assert_eq!(sendings(&mut entities, 1), [50]);
-        let at = |millis: u32| (Instant::from_millis(millis.into()), millis);
-        let due = |entities: &mut Entities, millis| {
-            let (now, timestamp) = at(millis);
-            entities.take_due(now, timestamp).len()
+        let due = |entities: &mut Entities, moment| {
+            let now = Instant::from_millis(moment);
+            entities.take_due(now, moment).len()
         };
         entities.set(entity, HEALTH, Data::new(&[100]).unwrap());
         assert_eq!(due(&mut entities, 1_100), 0);
@@ -185,5 +184,15 @@ mod tests {
         .descriptor();
         let due = entities.take_due(Instant::from_millis(1_001), 1_001);
         assert_eq!(due, [descriptor]);
+    }
+
+    #[test]
+    fn what_was_summoned_weeks_ago_is_still_told() {
+        let (mut entities, _) = with_one();
+        for days in [20, 25, 40, 50, 75] {
+            let moment = 1_000 + days * 24 * 60 * 60 * 1_000;
+            let due = entities.take_due(Instant::from_millis(moment), moment);
+            assert_eq!(due.len(), 1, "after {days} days");
+        }
     }
 }

@@ -185,7 +185,7 @@ counters! {
         too_many_streams,
         /// Connections that did not join in time.
         join_overdue,
-        /// Answers dropped because too many were waiting.
+        /// Events and answers by datagram dropped because too many were waiting.
         overrun,
     }
 }

@@ -1,54 +1,55 @@
 //! Events for everybody that go by datagram, encoded once.
 //!
 //! A game that tells a thousand clients of every shot would otherwise write each into a thousand
-//! queues. Here it lies once, in blocks that fit a payload, and a client only knows how far it has
-//! heard. What a single client is told waits in its own queue, which goes first: so a client takes
-//! what it has not heard over into that queue before something is said to it alone.
+//! queues. Here it lies once, and a client only knows how far it has heard. What a single client is
+//! told waits in its own queue, which goes first: so a client takes over into that queue what it has
+//! not heard before an event is told to it alone. Only answers may pass events.
 
 use alloc::collections::VecDeque;
-use alloc::vec::Vec;
 
-use super::super::limits::{HEADER, NEWS_BLOCKS, PAYLOAD_MAX};
+use super::super::limits::NEWS_WAITING;
+use super::super::message::Object;
+use super::block::Block;
 
 #[derive(Debug, Default)]
 pub(super) struct News {
     blocks: VecDeque<Block>,
+    /// Bytes of all of them.
+    bytes: usize,
     /// Blocks that were there before these.
     gone: u64,
     /// Nobody has heard of the last block yet, so that it may grow.
     is_open: bool,
 }
 
-/// Events of one moment, encoded one behind the other.
-#[derive(Debug)]
-pub(super) struct Block {
-    pub(super) timestamp: u32,
-    pub(super) objects: Vec<u8>,
-    pub(super) count: u64,
-}
-
 impl News {
-    /// Adds an event. Above the bound the oldest are lost, as the network might lose them.
-    pub(super) fn push(&mut self, timestamp: u32, object: &[u8]) {
-        if let Some(last) = self.blocks.back_mut()
-            && self.is_open
-            && last.timestamp == timestamp
-            && HEADER + last.objects.len() + object.len() <= PAYLOAD_MAX
-        {
-            last.objects.extend_from_slice(object);
-            last.count += 1;
-            return;
-        }
-        if self.blocks.len() == NEWS_BLOCKS {
-            self.blocks.pop_front();
-            self.gone += 1;
-        }
-        self.is_open = true;
-        self.blocks.push_back(Block {
-            timestamp,
-            objects: object.into(),
-            count: 1,
+    /// Adds an event, and returns how many of the oldest were lost for it.
+    pub(super) fn push(&mut self, timestamp: u32, event: &Object<'_>) -> u64 {
+        let last = self.blocks.back_mut();
+        let open = last.filter(|last| self.is_open && last.timestamp == timestamp);
+        let added = open.and_then(|block| {
+            let before = block.objects.len();
+            block.push(event).ok()?;
+            Some(block.objects.len() - before)
         });
+        self.bytes += added.unwrap_or_else(|| {
+            let mut block = Block::new(timestamp);
+            // Nothing is too long for a payload of its own.
+            block.push(event).ok();
+            let length = block.objects.len();
+            self.is_open = true;
+            self.blocks.push_back(block);
+            length
+        });
+        let mut lost = 0;
+        while self.bytes > NEWS_WAITING
+            && let Some(oldest) = self.blocks.pop_front()
+        {
+            self.bytes -= oldest.objects.len();
+            self.gone += 1;
+            lost += oldest.count;
+        }
+        lost
     }
 
     /// What is there now is heard as it is; further events stand apart.
@@ -60,6 +61,7 @@ impl News {
     pub(super) fn clear(&mut self) {
         self.gone = self.end();
         self.blocks.clear();
+        self.bytes = 0;
     }
 
     /// How far somebody has heard who has heard everything.
@@ -77,14 +79,25 @@ impl News {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
+    use super::super::super::EventId;
+    use super::super::super::limits::{DATA_MAX, HEADER, PAYLOAD_MAX};
+    use super::super::super::message::Data;
     use super::*;
 
-    /// What somebody hears who has heard so much: the moment and the bytes of every block.
-    fn rest(news: &News, mut heard: u64) -> Vec<(u32, Vec<u8>)> {
+    fn push(news: &mut News, timestamp: u32, data: &[u8]) -> u64 {
+        let (event, data) = (EventId(0x0100), Data::new(data).unwrap());
+        news.push(timestamp, &Object::Event { event, data })
+    }
+
+    /// What somebody hears who has heard so much: the moment and the events of every block.
+    fn rest(news: &News, mut heard: u64) -> Vec<(u32, u64)> {
         let mut rest = Vec::new();
         while let Some((block, after)) = news.after(heard) {
             heard = after;
-            rest.push((block.timestamp, block.objects.clone()));
+            assert!(HEADER + block.objects.len() <= PAYLOAD_MAX);
+            rest.push((block.timestamp, block.count));
         }
         assert_eq!(heard, news.end());
         rest
@@ -93,38 +106,38 @@ mod tests {
     #[test]
     fn events_of_a_moment_share_a_block_until_somebody_heard_it() {
         let mut news = News::default();
-        for (timestamp, object) in [(1, b"a"), (1, b"b"), (2, b"c")] {
-            news.push(timestamp, object);
+        for (timestamp, data) in [(1, b"a"), (1, b"b"), (2, b"c")] {
+            push(&mut news, timestamp, data);
         }
         let begin = news.end();
         news.close();
-        news.push(2, b"d");
-        let expected = [(1, b"ab".to_vec()), (2, b"c".to_vec()), (2, b"d".to_vec())];
-        assert_eq!(rest(&news, 0), expected);
-        assert_eq!(rest(&news, begin), expected[2..]);
+        push(&mut news, 2, b"d");
+        assert_eq!(rest(&news, 0), [(1, 2), (2, 1), (2, 1)]);
+        assert_eq!(rest(&news, begin), [(2, 1)]);
         news.clear();
         assert_eq!(rest(&news, begin + 1), []);
-        news.push(2, b"e");
-        assert_eq!(rest(&news, begin + 1), [(2, b"e".to_vec())]);
+        push(&mut news, 2, b"e");
+        assert_eq!(rest(&news, begin + 1), [(2, 1)]);
     }
 
     #[test]
-    fn a_block_fits_a_payload_and_there_are_only_so_many() {
+    fn above_the_bound_the_oldest_are_lost_and_counted() {
         let mut news = News::default();
-        let half = [0; (PAYLOAD_MAX - HEADER) / 2];
-        for _ in 0..2 * NEWS_BLOCKS {
-            news.push(1, &half);
-        }
-        let blocks = rest(&news, 0);
-        assert_eq!(blocks.len(), NEWS_BLOCKS);
+        let longest = [0; DATA_MAX];
+        let most = NEWS_WAITING / (DATA_MAX + 4);
+        let lost: u64 = (0..2 * most).map(|_| push(&mut news, 1, &longest)).sum();
+        let left: u64 = rest(&news, 0).iter().map(|(_, count)| count).sum();
+        assert_eq!(left + lost, 2 * most as u64);
         assert!(
-            blocks
-                .iter()
-                .all(|(_, block)| block.len() == 2 * half.len())
+            left <= most as u64 && left > 3 * most as u64 / 4,
+            "{left} of {most}"
         );
-        news.push(1, b"one more");
-        let blocks = rest(&news, 0);
-        assert_eq!(blocks.len(), NEWS_BLOCKS);
-        assert_eq!(blocks[NEWS_BLOCKS - 1].1, b"one more");
+        // However small the blocks are.
+        let mut news = News::default();
+        for _ in 0..NEWS_WAITING / 5 {
+            assert_eq!(push(&mut news, 1, b"x"), 0);
+            news.close();
+        }
+        assert_eq!(push(&mut news, 1, b"x"), 1);
     }
 }

@@ -139,7 +139,7 @@ impl Server {
                 if let Some(peer) = self.peers.get_mut(&attached.peer) {
                     let object = Object::Success { action, message };
                     peer.tell(Via::Datagrams, timestamp, &object);
-                    peer.attach(from, &self.entities, &self.news);
+                    peer.datagrams.attach(from, &self.entities, &self.news);
                 }
                 Ok(())
             }
@@ -209,7 +209,9 @@ impl Server {
         let known = peer.actor().is_some()
             && self.attachments.addr_of(on).is_some()
             && self.entities.has_state(state.descriptor());
-        if !known || peer.request(now, state).is_none() {
+        if known && peer.requests.honour(now).is_some() {
+            peer.datagrams.request(state);
+        } else {
             self.counters.request_ignored += 1;
         }
     }
@@ -347,7 +349,7 @@ impl Server {
         peer.stage = Stage::Joined {
             actor,
             name,
-            since: self.timestamp(now),
+            since: self.moment(now),
         };
         let token = self.attachments.issue(on, peer.addr.host);
         Ok(Joined { actor, token })

@@ -1,55 +1,36 @@
 //! One sending of states, encoded once for everybody.
 //!
-//! Nearly all clients are to hear the same states at the same moment. So these become the contents of
-//! payloads here, and a client gets copies; what only some are owed (everything to a newcomer, what was asked for)
-//! is the [`Peer`](super::peer::Peer)'s own affair. What exceeds a sending comes first in the next.
+//! Nearly all clients are to hear the same states at the same moment. So these become blocks here,
+//! and a client gets copies; what only some are owed (everything to a newcomer, what was asked for)
+//! is the affair of its own [`Datagrams`](super::datagrams::Datagrams). What exceeds a sending comes
+//! first in the next.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
-use core::ops::Range;
 
-use super::super::limits::{DATAGRAMS_A_SENDING, HEADER};
-use super::super::message::PayloadWriter;
+use tickwire_wire::Full;
+
+use super::super::limits::DATAGRAMS_A_SENDING;
+use super::super::message::Object;
+use super::block::Block;
 use super::entities::Entities;
 
 #[derive(Debug, Default)]
 pub(super) struct Sending {
-    /// States that are to be sent, by descriptor.
-    due: BTreeSet<u16>,
-    /// Where to go on among them, so that each gets its turn.
-    next_due: u16,
+    due: Due,
     /// Begun, and not encoded yet.
     is_new: bool,
-    timestamp: u32,
-    payloads: Vec<Place>,
-    bytes: Vec<u8>,
-    /// What is in the payloads, in order.
+    blocks: Vec<Block>,
+    /// What is in the blocks, in order.
     states: Vec<u16>,
-}
-
-#[derive(Clone, Debug)]
-struct Place {
-    /// Within the bytes: without header and padding.
-    objects: Range<usize>,
-    /// Within the states.
-    states: Range<usize>,
-}
-
-/// What fills a payload, the same for everybody.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Shared<'a> {
-    pub(super) timestamp: u32,
-    pub(super) objects: &'a [u8],
-    pub(super) count: u64,
 }
 
 impl Sending {
     /// Begins a sending with these states, besides what the last one did not get to.
     pub(super) fn begin(&mut self, due: &[u16]) {
-        self.due.extend(due);
+        self.due.extend(due.iter().copied());
         self.is_new = true;
-        self.payloads.clear();
-        self.bytes.clear();
+        self.blocks.clear();
         self.states.clear();
     }
 
@@ -59,77 +40,94 @@ impl Sending {
         if !core::mem::take(&mut self.is_new) {
             return false;
         }
-        self.timestamp = timestamp;
-        while !self.due.is_empty() && self.payloads.len() < DATAGRAMS_A_SENDING as usize {
-            let (begin, first) = (self.bytes.len(), self.states.len());
-            let mut payload = PayloadWriter::new(&mut self.bytes, timestamp);
+        while !self.due.is_empty() && self.blocks.len() < DATAGRAMS_A_SENDING as usize {
+            let mut block = Block::new(timestamp);
             let states = &mut self.states;
-            Due {
-                states: &mut self.due,
-                next: &mut self.next_due,
-            }
-            .fill(&mut payload, entities, |descriptor| states.push(descriptor));
-            let end = begin + payload.length();
-            self.payloads.push(Place {
-                objects: begin + HEADER..end,
-                states: first..self.states.len(),
+            self.due.fill(entities, |descriptor, state| {
+                block.push(state)?;
+                states.push(descriptor);
+                Ok(())
             });
+            if block.count > 0 {
+                self.blocks.push(block);
+            }
         }
         true
     }
 
-    /// How many payloads there are.
+    /// How many blocks there are.
     pub(super) const fn len(&self) -> usize {
-        self.payloads.len()
+        self.blocks.len()
     }
 
-    pub(super) fn get(&self, number: usize) -> Option<Shared<'_>> {
-        let place = self.payloads.get(number)?;
-        Some(Shared {
-            timestamp: self.timestamp,
-            objects: self.bytes.get(place.objects.clone())?,
-            count: place.states.len() as u64,
-        })
+    pub(super) fn get(&self, number: usize) -> Option<&Block> {
+        self.blocks.get(number)
     }
 
-    /// The states of the payloads from this one on.
+    /// The states of the blocks from this one on.
     pub(super) fn states_from(&self, number: usize) -> &[u16] {
-        let begin = self.payloads.get(number).map(|place| place.states.start);
-        begin
-            .and_then(|begin| self.states.get(begin..))
+        let before = self.blocks.iter().take(number).map(|block| block.count);
+        let before = usize::try_from(before.sum::<u64>()).ok();
+        before
+            .and_then(|before| self.states.get(before..))
             .unwrap_or_default()
     }
 }
 
-/// States that are to be sent, and where to go on among them.
-pub(super) struct Due<'a> {
-    pub(super) states: &'a mut BTreeSet<u16>,
-    pub(super) next: &'a mut u16,
+/// States that are to be sent, by descriptor.
+#[derive(Debug, Default)]
+pub(super) struct Due {
+    states: BTreeSet<u16>,
+    /// Where to go on among them, so that each gets its turn.
+    next: u16,
 }
 
-impl Due<'_> {
-    /// Moves states into a payload, as many as fit.
+impl Due {
+    pub(super) fn is_empty(&self) -> bool {
+        self.states.is_empty()
+    }
+
+    pub(super) fn insert(&mut self, descriptor: u16) {
+        self.states.insert(descriptor);
+    }
+
+    pub(super) fn extend(&mut self, descriptors: impl Iterator<Item = u16>) {
+        self.states.extend(descriptors);
+    }
+
+    /// Nothing is owed of these: they are sent anyway.
+    pub(super) fn remove_all(&mut self, descriptors: &[u16]) {
+        if !self.is_empty() {
+            for descriptor in descriptors {
+                self.states.remove(descriptor);
+            }
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.states.clear();
+    }
+
+    /// Hands over states, with the values that they have now, as long as they are taken.
     pub(super) fn fill(
-        self,
-        payload: &mut PayloadWriter<'_>,
+        &mut self,
         entities: &Entities,
-        mut filled: impl FnMut(u16),
+        mut take: impl FnMut(u16, &Object<'_>) -> Result<(), Full>,
     ) {
         while let Some(descriptor) = self
             .states
-            .range(*self.next..)
+            .range(self.next..)
             .next()
             .or_else(|| self.states.first())
             .copied()
         {
-            if let Some(object) = entities.object(descriptor) {
-                if payload.push(&object).is_err() {
-                    break;
-                }
-                filled(descriptor);
+            if let Some(object) = entities.object(descriptor)
+                && take(descriptor, &object).is_err()
+            {
+                break;
             }
             self.states.remove(&descriptor);
-            *self.next = descriptor.wrapping_add(1);
+            self.next = descriptor.wrapping_add(1);
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Events: who hears of them, by which path, and in which order.
 
+use tickwire_dialects::cppevy::limits::{DATA_MAX, NEWS_WAITING};
 use tickwire_dialects::cppevy::message::Object;
-use tickwire_dialects::cppevy::{ActionId, Audience, EventId, PublishError};
+use tickwire_dialects::cppevy::{ActionId, Audience, Component, EventId, PublishError, StateId};
 use tickwire_session::Session;
+use tickwire_sim::addr::machine;
 
 use super::super::script::{ServerScript, addr, ms, stream};
-use super::super::words::{GONG, SPARK, attach, event, id, payload, success};
+use super::super::words::{GONG, SPARK, attach, event, id, payload, state, success};
 
 #[test]
 fn events_reach_whom_they_are_for_by_the_path_they_are_registered_for() {
@@ -88,6 +90,100 @@ fn who_attaches_hears_only_of_what_happens_from_then_on() {
         s.catches(2),
         [success(ActionId::ATTACH, &[]), event(SPARK, &[2])]
     );
+}
+
+#[test]
+fn who_is_sent_away_still_hears_what_happened_before() {
+    let mut s = ServerScript::new();
+    let [ann, _] = [1, 2].map(|client| id(s.play(client)));
+    s.game(|now, server| {
+        server.event(now, Audience::All, SPARK, &[1]).unwrap();
+        server.kick(now, ann);
+        server.event(now, Audience::All, SPARK, &[2]).unwrap();
+    });
+    assert_eq!(s.catches(1), [event(SPARK, &[1])]);
+    assert_eq!(s.catches(2), [event(SPARK, &[1]), event(SPARK, &[2])]);
+    s.game(|now, server| {
+        server.event(now, Audience::All, SPARK, &[3]).unwrap();
+        server.shut_down(now);
+    });
+    assert_eq!(s.catches(2), [event(SPARK, &[3])]);
+}
+
+#[test]
+fn what_happens_between_two_datagrams_reaches_everybody() {
+    let mut s = ServerScript::new();
+    [1, 2].map(|client| s.play(client));
+    let now = s.now;
+    s.server.event(now, Audience::All, SPARK, &[1]).unwrap();
+    // The first client has heard of it, the second has not.
+    let mut first = Vec::new();
+    s.server.poll_transmit(now, &mut first).expect("a datagram");
+    s.server.event(now, Audience::All, SPARK, &[2]).unwrap();
+    s.drain();
+    assert_eq!(first, payload(s.timestamp(), &[event(SPARK, &[1])]));
+    assert_eq!(s.catches(1), [event(SPARK, &[2])]);
+    assert_eq!(s.catches(2), [event(SPARK, &[1]), event(SPARK, &[2])]);
+}
+
+#[test]
+fn events_follow_a_client_to_its_new_address() {
+    let mut s = ServerScript::new();
+    let joined = s.join(1);
+    s.cast(1, &[attach(joined.token.0)]);
+    s.forget();
+    let (now, elsewhere) = (s.now, machine(1, 6_000));
+    s.server.event(now, Audience::All, SPARK, &[1]).unwrap();
+    let shown = payload(0, &[attach(joined.token.0)]);
+    s.server.handle_datagram(now, elsewhere, &shown);
+    s.server.event(now, Audience::All, SPARK, &[2]).unwrap();
+    s.drain();
+    assert_eq!(s.catches(1), []);
+    let mail = s.datagram_mail(elsewhere).into_iter();
+    let heard: Vec<_> = mail.flat_map(|mail| mail.objects).collect();
+    let attached = success(ActionId::ATTACH, &[]);
+    assert_eq!(heard, [attached, event(SPARK, &[1]), event(SPARK, &[2])]);
+}
+
+#[test]
+fn events_of_two_moments_stand_apart_and_states_go_with_the_last() {
+    let mut s = ServerScript::new();
+    let actor = id(s.play(1));
+    s.advance(ms(1_000));
+    s.forget();
+    let before = s.now;
+    let component = Component::new(2).unwrap();
+    s.server.event(before, Audience::All, SPARK, &[1]).unwrap();
+    let first = s.timestamp();
+    // Not asked until the next sending.
+    s.now = s.server.poll_timeout().unwrap();
+    s.server.set_state(actor, component, &[9]).unwrap();
+    s.server.handle_timeout(s.now);
+    s.server.event(s.now, Audience::All, SPARK, &[2]).unwrap();
+    s.drain();
+    let mail = s.datagram_mail(addr(1));
+    let told: Vec<_> = mail.iter().map(|mail| mail.timestamp).collect();
+    assert_eq!(told, [first, s.timestamp()]);
+    assert_eq!(mail[0].objects, [event(SPARK, &[1])]);
+    let entity = actor;
+    let nine = state(StateId { entity, component }, &[9]);
+    assert_eq!(mail[1].objects, [event(SPARK, &[2]), nine]);
+}
+
+#[test]
+fn more_than_can_wait_is_lost_from_the_front_and_counted() {
+    let mut s = ServerScript::new();
+    s.play(1);
+    let longest = [7; DATA_MAX];
+    let events = 2 * NEWS_WAITING / DATA_MAX;
+    s.game(|now, server| {
+        for _ in 0..events {
+            server.event(now, Audience::All, SPARK, &longest).unwrap();
+        }
+    });
+    let lost = usize::try_from(s.counters().overrun).unwrap();
+    assert_eq!(s.catches(1).len(), events - lost);
+    assert!(lost > events / 3, "{lost} of {events}");
 }
 
 #[test]

@@ -1,0 +1,263 @@
+//! What one client is told by datagram: answers, events and states, as payloads.
+//!
+//! In: what is said to this client alone, and what everybody is told ([`Told`]), of which it only
+//! knows how far it has come. Out: one payload at a time. A payload speaks of one moment, so only what
+//! is of the same one shares it: what waits for this client, then news, then states.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use tickwire_session::{Addr, Instant};
+
+use super::super::StateId;
+use super::super::limits::{DATAGRAM_WAITING, DATAGRAMS_A_SENDING, KEEP_ALIVE};
+use super::super::message::{Object, PayloadWriter};
+use super::super::outgoing::{Queue, Written};
+use super::block::Block;
+use super::entities::Entities;
+use super::news::News;
+use super::sending::{Due, Sending};
+
+#[derive(Debug)]
+pub(super) struct Datagrams {
+    /// Where they go: from the first token shown to the end of the client's stream.
+    to: Option<Addr>,
+    /// Events and answers for this client alone.
+    queue: Queue,
+    /// How much of the news it has heard.
+    heard: u64,
+    /// States that it is to hear of besides those that everybody is.
+    due: Due,
+    /// Blocks of the sending that are still to come.
+    shared: Range<usize>,
+    /// Datagrams that may still be filled with states in this sending.
+    budget: u32,
+    sent: Instant,
+    /// What gave way because too much was waiting.
+    lost: u64,
+}
+
+/// Has heard of everything that will ever happen: nothing more is told.
+const NOTHING_MORE: u64 = u64::MAX;
+
+/// What everybody is told.
+#[derive(Clone, Copy)]
+pub(super) struct Told<'a> {
+    pub(super) entities: &'a Entities,
+    pub(super) sending: &'a Sending,
+    pub(super) news: &'a News,
+}
+
+impl Datagrams {
+    pub(super) fn new(now: Instant) -> Self {
+        Self {
+            to: None,
+            queue: Queue::default(),
+            heard: NOTHING_MORE,
+            due: Due::default(),
+            shared: 0..0,
+            budget: 0,
+            sent: now,
+            lost: 0,
+        }
+    }
+
+    pub(super) const fn to(&self) -> Option<Addr> {
+        self.to
+    }
+
+    /// They go to this address. A new one knows nothing: every state is due. Of what happens it hears
+    /// from its first one on.
+    pub(super) fn attach(&mut self, to: Addr, entities: &Entities, news: &News) {
+        let before = self.to.replace(to);
+        if before != Some(to) {
+            self.due.extend(entities.descriptors());
+        }
+        if before.is_none() {
+            self.heard = news.end();
+        }
+    }
+
+    /// Queues an object for this client alone.
+    pub(super) fn tell(&mut self, timestamp: u32, object: &Object<'_>) {
+        self.make_way();
+        self.queue.push(timestamp, object);
+    }
+
+    /// The same for an object that is encoded already.
+    pub(super) fn tell_encoded(&mut self, timestamp: u32, object: &[u8]) {
+        self.make_way();
+        self.queue.push_encoded(timestamp, object, 1);
+    }
+
+    /// Queues what everybody was told and this client has not heard: an event for it alone shall not
+    /// pass that.
+    pub(super) fn take_over(&mut self, news: &News) {
+        while let Some((block, heard)) = news.after(self.heard) {
+            self.heard = heard;
+            self.make_way();
+            self.queue
+                .push_encoded(block.timestamp, &block.objects, block.count);
+        }
+    }
+
+    /// On this path the oldest gives way.
+    fn make_way(&mut self) {
+        if self.queue.len() >= DATAGRAM_WAITING {
+            self.lost += self.queue.drop_oldest();
+        }
+    }
+
+    /// What gave way since this was last asked.
+    pub(super) const fn take_lost(&mut self) -> u64 {
+        core::mem::replace(&mut self.lost, 0)
+    }
+
+    /// From now on only what waits is told.
+    pub(super) fn close(&mut self, news: &News) {
+        self.take_over(news);
+        self.heard = NOTHING_MORE;
+        self.due.clear();
+        self.shared = 0..0;
+        self.budget = 0;
+    }
+
+    /// Takes part in the sending that begins.
+    pub(super) const fn begin_sending(&mut self) {
+        if self.to.is_some() {
+            self.budget = DATAGRAMS_A_SENDING;
+        }
+    }
+
+    /// The sending that it takes part in is encoded.
+    pub(super) fn take_part(&mut self, sending: &Sending) {
+        if self.budget > 0 {
+            self.shared = 0..sending.len();
+            self.due.remove_all(sending.states_from(0));
+        }
+    }
+
+    /// What it did not get of a sending that ends, it is owed alone.
+    pub(super) fn end_sending(&mut self, sending: &Sending) {
+        if !self.shared.is_empty() {
+            let missed = sending.states_from(self.shared.start);
+            self.due.extend(missed.iter().copied());
+            self.shared = 0..0;
+        }
+        self.budget = 0;
+    }
+
+    /// Puts a state into the next sending.
+    pub(super) fn request(&mut self, state: StateId) {
+        self.due.insert(state.descriptor());
+    }
+
+    /// Writes the next payload, if there is something to say, or was nothing for long.
+    pub(super) fn write(
+        &mut self,
+        now: Instant,
+        timestamp: u32,
+        told: Told<'_>,
+        out: &mut Vec<u8>,
+    ) -> Option<Written> {
+        let moment = self
+            .queue
+            .timestamp()
+            .or_else(|| self.next_news(told.news))
+            .or_else(|| self.next_states(timestamp, told.sending));
+        if moment.is_none() && now < self.sent + KEEP_ALIVE {
+            return None;
+        }
+        let moment = moment.unwrap_or(timestamp);
+        let mut payload = PayloadWriter::new(out, moment);
+        let mut objects = self.queue.fill(&mut payload);
+        if self.queue.timestamp() != Some(moment) {
+            objects += self.fill_with_news(&mut payload, moment, told.news);
+            if self.next_news(told.news) != Some(moment) {
+                objects += self.fill_with_states(&mut payload, moment, (timestamp, told));
+            }
+        }
+        if self.budget == 0 {
+            self.end_sending(told.sending);
+        }
+        self.sent = now;
+        let bytes = payload.finish();
+        Some(Written { bytes, objects })
+    }
+
+    /// The moment of the next news that it has not heard.
+    fn next_news(&self, news: &News) -> Option<u32> {
+        let (block, _) = news.after(self.heard)?;
+        Some(block.timestamp)
+    }
+
+    /// The moment of the next states that it is to hear of; its own are true now.
+    fn next_states(&self, timestamp: u32, sending: &Sending) -> Option<u32> {
+        match self.budget {
+            0 => None,
+            _ if !self.due.is_empty() => Some(timestamp),
+            _ => Some(self.next_shared(sending)?.timestamp),
+        }
+    }
+
+    fn next_shared<'a>(&self, sending: &'a Sending) -> Option<&'a Block> {
+        sending
+            .get(self.shared.start)
+            .filter(|_| !self.shared.is_empty())
+    }
+
+    /// Fills what is left of a payload with what everybody is told.
+    fn fill_with_news(&mut self, payload: &mut PayloadWriter<'_>, moment: u32, news: &News) -> u64 {
+        let mut objects = 0;
+        while let Some((block, heard)) = news.after(self.heard)
+            && block.timestamp == moment
+            && payload.push_encoded(&block.objects).is_ok()
+        {
+            self.heard = heard;
+            objects += block.count;
+        }
+        objects
+    }
+
+    /// Fills what is left of a payload with states of this client alone, then with blocks of
+    /// everybody's as far as they fit.
+    fn fill_with_states(
+        &mut self,
+        payload: &mut PayloadWriter<'_>,
+        moment: u32,
+        (timestamp, told): (u32, Told<'_>),
+    ) -> u64 {
+        if self.budget == 0 {
+            return 0;
+        }
+        let mut objects = 0;
+        let before = payload.length();
+        if moment == timestamp {
+            self.due.fill(told.entities, |_, state| {
+                payload.push(state)?;
+                objects += 1;
+                Ok(())
+            });
+        }
+        while self.due.is_empty()
+            && let Some(block) = self.next_shared(told.sending)
+            && block.timestamp == moment
+            && payload.push_encoded(&block.objects).is_ok()
+        {
+            self.shared.start += 1;
+            objects += block.count;
+        }
+        self.budget -= u32::from(payload.length() > before);
+        objects
+    }
+
+    /// Whether everything that waited was handed over.
+    pub(super) fn is_idle(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// When the next one has to go out, if nothing is said until then.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.to.map(|_| self.sent + KEEP_ALIVE)
+    }
+}
