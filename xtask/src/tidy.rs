@@ -5,6 +5,7 @@
 //! here; they belong to whoever reads the change.
 
 mod arrows;
+mod bounds;
 mod commands;
 mod leftovers;
 mod length;
@@ -29,6 +30,10 @@ const RULES: &[(&str, Rule)] = &[
     ),
     ("pure crates say that they are pure", purity::complaints),
     ("every dialect has the same skeleton", skeleton::complaints),
+    (
+        "documents that list bounds list all of them",
+        bounds::complaints,
+    ),
     ("links between documents lead somewhere", links::complaints),
     ("every golden vector is read by a test", vectors::complaints),
     ("a file is one idea, so it is short", length::complaints),

@@ -214,7 +214,7 @@ pub trait ArenaClient: ClientGateway {
     fn view(&mut self, now: Instant) -> View;
 
     /// The players, in an order that does not jump from one look to the next. Apart from the view,
-    /// because only people look at it, and rarely.
+    /// because a bot, which looks at that many times a second, has no use for names.
     fn scores(&self) -> Vec<Score>;
 
     /// What the player wants from now on.

@@ -1,7 +1,7 @@
 //! What a client shows, the same in every protocol.
 //!
-//! The client's half of a gateway turns what its protocol told it into a [`View`]; players' screens,
-//! bots and the dashboard are written against this alone. So nothing here knows the arena: ids are
+//! The client's half of a gateway turns what its protocol told it into a [`View`] and a list of
+//! [`Score`]s; players' screens, bots and the dashboard are written against these alone. So nothing here knows the arena: ids are
 //! opaque, and what a protocol cannot tell has a stated stand-in.
 
 use core::time::Duration;
