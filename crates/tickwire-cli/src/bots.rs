@@ -10,7 +10,7 @@ use anyhow::Context;
 use serde_json::json;
 use tickwire_demo::gateway::{ClientGateway, Connect, Ending, Notice, Protocol, Settings, Status};
 use tickwire_demo::{Host, STEP};
-use tickwire_net::{Carries, Driver};
+use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::{Addr, Instant, Session, Traffic};
 
 use crate::address;
@@ -55,6 +55,10 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// Bots that connect at a time; the others follow as these get in. A server need not put up with more
+/// from one machine, and ours do not.
+const CONNECTING_MAX: usize = 64;
+
 /// How long bots that leave wait for the server's answer.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -85,11 +89,20 @@ struct Report {
     round_trips: Vec<Duration>,
 }
 
-/// The bots, and the server that they play on if it is in this process.
+/// The bots, and the server that they play on.
 struct Load {
     driver: Driver,
-    host: Option<Host>,
+    server: Server,
+    /// Those that have begun to connect.
     players: Vec<Player>,
+}
+
+/// Where the server is.
+enum Server {
+    /// Each bot has a socket of its own.
+    Elsewhere(Addr),
+    /// It is in this process, and each bot reaches it over a memory link.
+    Here { host: Box<Host>, node: NodeId },
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -101,7 +114,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let mut report = Report::default();
     load.play(&mut report, args, &stop)?;
-    let good = report.count(&load.players);
+    let good = report.count(&load.players, args.count);
     load.leave()?;
     // What they say in leaving is traffic too.
     report.add_traffic(&load.players);
@@ -118,40 +131,50 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 impl Load {
-    /// Each bot has a socket of its own.
     fn over_network(args: &Args) -> anyhow::Result<Self> {
-        let server: Addr = address::resolve(&args.connect, args.protocol.port)?.into();
-        let mut driver = new_driver()?;
-        let players = (0..args.count).map(|number| {
-            driver.open();
-            Player::new(args, number, driver.now(), server)
-        });
-        let players = players.collect::<anyhow::Result<_>>()?;
+        let server = address::resolve(&args.connect, args.protocol.port)?;
         Ok(Self {
-            driver,
-            host: None,
-            players,
+            driver: new_driver()?,
+            server: Server::Elsewhere(server.into()),
+            players: Vec::new(),
         })
     }
 
-    /// A server in this process, which each bot reaches over a memory link.
     fn in_process(args: &Args) -> anyhow::Result<Self> {
         let mut driver = new_driver()?;
         // Nobody is told the port; a link needs a node to lead to.
-        let server = driver.bind("127.0.0.1:0".parse()?, Carries::Both)?;
+        let node = driver.bind("127.0.0.1:0".parse()?, Carries::Both)?;
         let secret = tickwire_net::secret().context("the system has no randomness")?;
         let mut host = Host::new(args.seed, 0);
         host.serve(args.protocol, driver.now(), secret, &Settings::default());
-        let players = (0..args.count).map(|number| {
-            let (_, server) = driver.link(server);
-            Player::new(args, number, driver.now(), server)
-        });
-        let players = players.collect::<anyhow::Result<_>>()?;
         Ok(Self {
             driver,
-            host: Some(host),
-            players,
+            server: Server::Here {
+                host: host.into(),
+                node,
+            },
+            players: Vec::new(),
         })
+    }
+
+    /// Lets as many more bots connect as may at a time.
+    fn add_players(&mut self, args: &Args) -> anyhow::Result<()> {
+        let connects = |player: &&Player| player.status() == Status::Connecting;
+        let mut connecting = self.players.iter().filter(connects).count();
+        while connecting < CONNECTING_MAX && self.players.len() < args.count.into() {
+            let server = match &self.server {
+                Server::Elsewhere(server) => {
+                    self.driver.open();
+                    *server
+                }
+                Server::Here { node, .. } => self.driver.link(*node).1,
+            };
+            let number = u16::try_from(self.players.len())?;
+            let now = self.driver.now();
+            self.players.push(Player::new(args, number, now, server)?);
+            connecting += 1;
+        }
+        Ok(())
     }
 
     /// Lets the bots play until their time is up, or nobody is left.
@@ -159,13 +182,15 @@ impl Load {
         let end = self.driver.now() + Duration::from_secs(args.seconds);
         let mut next_step = self.driver.now();
         let mut next_line = next_step + Duration::from_secs(1);
+        self.add_players(args)?;
         while self.driver.now() < end && !stop.is_asked() && self.anybody_there() {
-            let sessions = &mut sessions(&mut self.host, &mut self.players);
+            let sessions = &mut sessions(&mut self.server, &mut self.players);
             self.driver
                 .run_until(next_step, sessions)
                 .context("waiting for sockets failed")?;
             let now = self.driver.now();
             self.step(now);
+            self.add_players(args)?;
             if now >= next_line {
                 next_line += Duration::from_secs(1);
                 report.sample(&self.players);
@@ -191,7 +216,7 @@ impl Load {
 
     fn step(&mut self, now: Instant) {
         let mut notices = Vec::new();
-        if let Some(host) = &mut self.host {
+        if let Server::Here { host, .. } = &mut self.server {
             host.step(now, &mut notices);
         }
         for player in &mut self.players {
@@ -207,7 +232,7 @@ impl Load {
         }
         let deadline = now + FAREWELL;
         while self.driver.now() < deadline && self.anybody_there() {
-            let sessions = &mut sessions(&mut self.host, &mut self.players);
+            let sessions = &mut sessions(&mut self.server, &mut self.players);
             self.driver
                 .turn(deadline, sessions)
                 .context("waiting for sockets failed")?;
@@ -238,8 +263,11 @@ fn new_driver() -> anyhow::Result<Driver> {
 }
 
 /// Every session in the order of its node: the server's first, if it is here.
-fn sessions<'a>(host: &'a mut Option<Host>, players: &'a mut [Player]) -> Vec<&'a mut dyn Session> {
-    let mut sessions = host.as_mut().map(Host::sessions).unwrap_or_default();
+fn sessions<'a>(server: &'a mut Server, players: &'a mut [Player]) -> Vec<&'a mut dyn Session> {
+    let mut sessions = match server {
+        Server::Here { host, .. } => host.sessions(),
+        Server::Elsewhere(_) => Vec::new(),
+    };
     let players = players.iter_mut();
     sessions.extend(players.map(|player| player.body.gateway_mut().session()));
     sessions
@@ -300,7 +328,9 @@ impl Report {
     }
 
     /// Counts what became of everybody; whether all is well.
-    fn count(&mut self, players: &[Player]) -> bool {
+    fn count(&mut self, players: &[Player], wanted: u16) -> bool {
+        // It was not even their turn to connect.
+        self.timed_out += usize::from(wanted) - players.len();
         for player in players {
             self.connected += usize::from(player.connected);
             match player.status() {
@@ -313,9 +343,8 @@ impl Report {
             }
         }
         // One that is only on its way back at the end is lost.
-        players
-            .iter()
-            .all(|player| player.status() == Status::Playing)
+        let plays = |player: &&Player| player.status() == Status::Playing;
+        players.iter().filter(plays).count() == usize::from(wanted)
     }
 
     fn add_traffic(&mut self, players: &[Player]) {

@@ -86,6 +86,10 @@ const fn component(number: u8) -> Component {
 /// What both sides hold.
 fn registry() -> Registry {
     Registry::new()
+        .with_state(POSITION, 8)
+        .with_state(VELOCITY, 8)
+        .with_state(HEALTH, 1)
+        .with_state(HEADING, 4)
         .with_action(CONTROLS, Delivery::Instant, Belief::Assumed)
         .with_action(SELECT, Delivery::Assured, Belief::Confirmed)
         .with_action(CHAT, Delivery::Assured, Belief::Assumed)

@@ -6,16 +6,23 @@ use tickwire_session::Instant;
 
 use super::Body;
 
+/// Between two thoughts: 20 a second, more than a person has. Looking at everything for each takes most of
+/// what a bot takes.
+const THOUGHT_STEPS: u64 = 3;
+
 pub(super) struct Pilot {
     bot: Bot,
     gateway: Box<dyn ArenaClient>,
+    /// Steps until the next thought; not all bots think in the same one.
+    rest: u64,
 }
 
 impl Pilot {
     pub(super) fn new(seed: u64, connect: impl FnOnce(Loadout) -> Box<dyn ArenaClient>) -> Self {
         let bot = Bot::new(seed);
         let gateway = connect(bot.loadout());
-        Self { bot, gateway }
+        let rest = seed % THOUGHT_STEPS;
+        Self { bot, gateway, rest }
     }
 }
 
@@ -29,6 +36,11 @@ impl Body for Pilot {
     }
 
     fn act(&mut self, now: Instant) {
+        if self.rest > 0 {
+            self.rest -= 1;
+            return;
+        }
+        self.rest = THOUGHT_STEPS - 1;
         let view = self.gateway.view(now);
         self.gateway.act(&self.bot.think(&view));
     }

@@ -62,9 +62,9 @@ counters! {
         unknown_entity,
         /// Events that are not registered.
         unknown_event,
-        /// Events of the protocol whose data makes no sense.
+        /// Events of the protocol whose data makes no sense, and states of a wrong length.
         bad_data,
-        /// Events of the protocol by datagram, which may be forged.
+        /// Assured events by datagram, which may be forged.
         wrong_path,
         /// Answers to what was not asked.
         unasked_answer,

@@ -7,7 +7,7 @@ use alloc::collections::BTreeMap;
 
 use tickwire_session::Belief;
 
-use super::{ActionId, EventId};
+use super::{ActionId, Component, EventId};
 
 /// How an event or action travels.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -30,23 +30,33 @@ pub struct ActionUse {
     pub enabled: bool,
 }
 
-/// Every kind of event and action of a game.
+/// Every kind of event and action of a game, and how long its states are.
 ///
 /// ```
-/// use tickwire_dialects::cppevy::{ActionId, Delivery, EventId, Registry};
+/// use tickwire_dialects::cppevy::{ActionId, Component, Delivery, EventId, Registry};
 /// use tickwire_session::Belief;
 ///
+/// let health = Component::new(2).unwrap();
 /// let registry = Registry::new()
+///     .with_state(health, 1)
 ///     .with_event(EventId(0x0100), Delivery::Instant)
 ///     .with_action(ActionId(0x0001), Delivery::Instant, Belief::Assumed)
 ///     .with_action(ActionId(0x0002), Delivery::Assured, Belief::Confirmed);
 /// assert_eq!(registry.event(EventId(0x0100)), Some(Delivery::Instant));
 /// assert_eq!(registry.action(ActionId(0x0003)), None);
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Registry {
     events: BTreeMap<EventId, Delivery>,
     actions: BTreeMap<ActionId, ActionUse>,
+    /// By component.
+    state_lengths: [Option<u8>; Component::COUNT as usize],
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Registry {
@@ -55,7 +65,18 @@ impl Registry {
         Self {
             events: BTreeMap::new(),
             actions: BTreeMap::new(),
+            state_lengths: [None; Component::COUNT as usize],
         }
+    }
+
+    /// Says how many bytes a state of this kind has. One of another length is not sent, and not taken.
+    /// States need not be registered; then any length will do.
+    #[must_use]
+    pub fn with_state(mut self, component: Component, length: u8) -> Self {
+        if let Some(place) = self.state_lengths.get_mut(usize::from(component.number())) {
+            *place = Some(length);
+        }
+        self
     }
 
     /// Adds a kind of event.
@@ -105,6 +126,15 @@ impl Registry {
         assert!(action.name().is_none(), "{action:?} is the protocol's own");
         self.actions.insert(action, used);
         self
+    }
+
+    /// Whether a state of this kind may have so many bytes.
+    #[inline]
+    pub(super) fn allows_state(&self, component: Component, length: usize) -> bool {
+        match self.state_lengths.get(usize::from(component.number())) {
+            Some(Some(right)) => usize::from(*right) == length,
+            _ => true,
+        }
     }
 
     /// How an event travels; `None` if there is no such event.

@@ -139,6 +139,10 @@ impl Server {
         value: &[u8],
     ) -> Result<(), PublishError> {
         let value = Data::new(value).ok_or(PublishError::TooLong)?;
+        let registry = &self.config.registry;
+        if !registry.allows_state(component, value.bytes().len()) {
+            return Err(PublishError::WrongLength);
+        }
         self.entities.set(entity, component, value);
         self.is_fresh = true;
         Ok(())
@@ -197,7 +201,7 @@ impl Server {
                     &EntityEvent::new(EventId::CLIENT_LEAVE, actor).object(),
                 );
             }
-            peer.close(now, &self.news);
+            peer.close(now, Departure::ShutDown, &self.news);
             self.attachments.remove(on);
         }
         while let Some((&actor, _)) = self.actors.first_key_value() {

@@ -24,6 +24,7 @@ pub(crate) const FLY: ActionId = ActionId(0x0004);
 /// What the game of these tests says.
 pub(crate) fn registry() -> Registry {
     Registry::new()
+        .with_state(SHIELD, 2)
         .with_event(SPARK, Delivery::Instant)
         .with_event(GONG, Delivery::Assured)
         .with_action(STEER, Delivery::Instant, Belief::Assumed)
@@ -34,6 +35,8 @@ pub(crate) fn registry() -> Registry {
 
 pub(crate) const POSITION: Component = Component::new(0).unwrap();
 pub(crate) const HEALTH: Component = Component::new(2).unwrap();
+/// Has two bytes, as both sides know.
+pub(crate) const SHIELD: Component = Component::new(63).unwrap();
 
 pub(crate) const SHIP: Archetype = Archetype(7);
 pub(crate) const ROCK: Archetype = Archetype(9);

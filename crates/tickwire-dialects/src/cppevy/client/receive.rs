@@ -4,7 +4,7 @@ use tickwire_session::{Addr, Instant, Reason};
 
 use super::super::limits::EVENTS_WAITING;
 use super::super::message::{Data, Object, Payload, Piece, Sender, Summon, decode_actor};
-use super::super::{ActionId, Delivery, EventId};
+use super::super::{ActionId, Delivery, EventId, StateId};
 use super::world::Ignored;
 use super::{Client, ClientEvent, EndReason, Phase};
 
@@ -80,8 +80,10 @@ impl Client {
                 Object::Failure { action, reason } => {
                     self.hear_input_answer(now, action, Some(reason));
                 }
-                // These are assured. Anybody can write a datagram that says that a client must go.
-                Object::Event { event, .. } if event.name().is_some() => {
+                // Anybody can write a datagram that says that a client must go, or who said what.
+                Object::Event { event, .. }
+                    if self.config.registry.event(event) == Some(Delivery::Assured) =>
+                {
                     self.counters.wrong_path += 1;
                 }
                 other => self.hear_object(now, payload.timestamp, &other),
@@ -129,11 +131,7 @@ impl Client {
     /// What means the same on both paths.
     fn hear_object(&mut self, now: Instant, timestamp: u32, object: &Object<'_>) {
         match *object {
-            Object::State { state, value } => match self.world.update(timestamp, state, value) {
-                Ok(()) => {}
-                Err(Ignored::Stale) => self.counters.stale += 1,
-                Err(Ignored::UnknownEntity) => self.counters.unknown_entity += 1,
-            },
+            Object::State { state, value } => self.hear_state(timestamp, state, value),
             Object::Event { event, data } if event.name().is_some() => {
                 let heard = self.hear_own_event(now, timestamp, event, data);
                 self.counters.bad_data += u64::from(heard.is_err());
@@ -148,6 +146,19 @@ impl Client {
             },
             // Answers are heard by path; what only clients send did not decode.
             _ => {}
+        }
+    }
+
+    fn hear_state(&mut self, timestamp: u32, state: StateId, value: Data<'_>) {
+        let registry = &self.config.registry;
+        if !registry.allows_state(state.component, value.bytes().len()) {
+            self.counters.bad_data += 1;
+            return;
+        }
+        match self.world.update(timestamp, state, value) {
+            Ok(()) => {}
+            Err(Ignored::Stale) => self.counters.stale += 1,
+            Err(Ignored::UnknownEntity) => self.counters.unknown_entity += 1,
         }
     }
 

@@ -34,7 +34,7 @@ impl Server {
         let peer = self
             .peers
             .get_mut(&on)
-            .filter(|peer| peer.actor().is_some());
+            .filter(|peer| peer.actor().is_some() || peer.has_left());
         match peer.map(|peer| (peer.desk.decide(now, line, number, decision), peer)) {
             Some((Ok(()), peer)) => peer.tell(line.via, timestamp, &object),
             _ => {
@@ -55,11 +55,12 @@ impl Server {
 
     /// Shows the game the first of a line, after refusing what needs no game.
     pub(super) fn take_turns(&mut self, now: Instant, on: StreamId, peer: &mut Peer, line: LineId) {
-        let Some(actor) = peer.actor() else {
-            return;
-        };
         let timestamp = self.timestamp(now);
         let action = line.action;
+        let Some(actor) = peer.actor() else {
+            Self::refuse_rest(peer, line, timestamp);
+            return;
+        };
         while let Some(turn) = peer.desk.next(now, line) {
             match turn {
                 Turn::Refuse(reason) => {
@@ -73,6 +74,14 @@ impl Server {
                     token: ActionToken { on, line, number },
                 }),
             }
+        }
+    }
+
+    /// Refuses what a client sent before it left and the game was not shown.
+    fn refuse_rest(peer: &mut Peer, line: LineId, timestamp: u32) {
+        let (action, reason) = (line.action, Reason::Unavailable);
+        while peer.has_left() && peer.desk.dismiss(line).is_some() {
+            peer.tell(line.via, timestamp, &Object::Failure { action, reason });
         }
     }
 }

@@ -35,7 +35,7 @@ impl Server {
         };
         let actor = peer.actor();
         self.news.close();
-        peer.close(now, &self.news);
+        peer.close(now, why, &self.news);
         if why == Departure::FellBehind {
             peer.hurry(now);
         }
@@ -92,7 +92,7 @@ impl Server {
             return Some(end);
         }
         let ends = |peer: &Peer| match peer.stage {
-            Stage::Closing { until } => peer.is_told() || now >= until,
+            Stage::Closing { until, .. } => peer.is_told() || now >= until,
             Stage::Open | Stage::Joined { .. } => false,
         };
         let (&on, peer) = self.peers.iter().find(|(_, peer)| ends(peer))?;

@@ -110,6 +110,15 @@ impl Desk {
         Ok(None)
     }
 
+    /// Takes the first of a line that the game has not been shown, to be refused.
+    pub(super) fn dismiss(&mut self, id: LineId) -> Option<()> {
+        let line = self.lines.get_mut(&id)?;
+        match line.first {
+            Some(_) => None,
+            None => line.owed.pop_front().map(drop),
+        }
+    }
+
     /// What to do about the first of a line, if something is to be done.
     pub(super) fn next(&mut self, now: Instant, id: LineId) -> Option<Turn> {
         // One that was put off keeps both paths to failures: what it waits for is the same.
@@ -172,6 +181,11 @@ impl Desk {
         line.first = None;
         line.owed.pop_front();
         Some(*id)
+    }
+
+    /// Whether an action waits for the game.
+    pub(super) fn owes(&self) -> bool {
+        self.lines.values().any(|line| line.first.is_some())
     }
 
     /// What the newest successful action of a kind said, by whichever path, while it holds.

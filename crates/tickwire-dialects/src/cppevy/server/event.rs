@@ -139,6 +139,8 @@ pub enum PublishError {
     TooLong,
     /// The registry has no such event, or it is the protocol's own.
     NotRegistered,
+    /// The registry says that a state of this kind has another length.
+    WrongLength,
 }
 
 impl fmt::Display for PublishError {
@@ -146,6 +148,7 @@ impl fmt::Display for PublishError {
         match self {
             Self::TooLong => write!(f, "data must have at most {DATA_MAX} bytes"),
             Self::NotRegistered => f.write_str("the registry has no such event"),
+            Self::WrongLength => f.write_str("the registry has another length for such a state"),
         }
     }
 }
@@ -159,7 +162,7 @@ counters! {
         undecodable_datagram,
         /// Streams that were closed because they could not be read any further.
         undecodable_stream,
-        /// Objects from addresses that are not attached.
+        /// Objects from addresses that are not attached, and payloads without any.
         stranger,
         /// Tokens that nobody holds.
         wrong_token,

@@ -12,6 +12,7 @@ use super::super::{EventId, SyncId};
 use super::assets::Transfer;
 use super::datagrams::{Datagrams, Told};
 use super::desk::{Desk, Via};
+use super::event::Departure;
 use super::lobby::Visitor;
 use super::news::News;
 use super::requests::Requests;
@@ -47,8 +48,9 @@ pub(super) enum Stage {
         /// The moment of its Summons: a state that is not newer would be ignored.
         since: u64,
     },
-    /// It is only told what was left to tell.
-    Closing { until: Instant },
+    /// It is only told what was left to tell; if it left by itself, that includes what becomes of
+    /// actions that the game was shown before.
+    Closing { until: Instant, left: bool },
 }
 
 impl Peer {
@@ -93,10 +95,11 @@ impl Peer {
     }
 
     /// From now on it is only told what waits.
-    pub(super) fn close(&mut self, now: Instant, news: &News) {
+    pub(super) fn close(&mut self, now: Instant, why: Departure, news: &News) {
         if !matches!(self.stage, Stage::Closing { .. }) {
             self.stage = Stage::Closing {
                 until: now + FAREWELL,
+                left: why == Departure::Left,
             };
             self.transfer = None;
             self.datagrams.close(news);
@@ -105,7 +108,7 @@ impl Peer {
 
     /// It does not read, so it is not waited for.
     pub(super) const fn hurry(&mut self, now: Instant) {
-        if let Stage::Closing { until } = &mut self.stage {
+        if let Stage::Closing { until, .. } = &mut self.stage {
             *until = now;
         }
     }
@@ -176,7 +179,13 @@ impl Peer {
 
     /// Whether everything was handed over.
     pub(super) fn is_told(&self) -> bool {
-        self.stream.is_idle() && self.datagrams.is_idle()
+        let owes = self.has_left() && self.desk.owes();
+        self.stream.is_idle() && self.datagrams.is_idle() && !owes
+    }
+
+    /// Whether it has gone by itself, and is owed answers.
+    pub(super) const fn has_left(&self) -> bool {
+        matches!(self.stage, Stage::Closing { left: true, .. })
     }
 
     /// When it next has to be sent something unasked.
@@ -187,7 +196,7 @@ impl Peer {
             None => self.stream_sent + STREAM_KEEP_ALIVE,
         };
         match self.stage {
-            Stage::Closing { until } => until,
+            Stage::Closing { until, .. } => until,
             _ => self
                 .datagrams
                 .deadline()

@@ -96,6 +96,10 @@ impl Server {
             }
             return;
         };
+        let is_empty = payload.objects().next().is_none();
+        if is_empty && self.attachments.peer_at(from).is_none() {
+            self.counters.stranger += 1;
+        }
         let mut refusals = 0;
         for object in payload.objects() {
             // An Attach in this very payload makes the address known to the objects behind it.

@@ -6,8 +6,8 @@ use tickwire_dialects::cppevy::{ClientEvent, EventId, Phase};
 
 use super::super::script::{ClientScript, ms};
 use super::super::words::{
-    GONG, HEALTH, POSITION, ROCK, SPARK, client_join, client_leave, dismiss, event, id, request,
-    state, state_id, summon,
+    GONG, HEALTH, POSITION, ROCK, SHIELD, SPARK, client_join, client_leave, dismiss, event, id,
+    request, state, state_id, summon,
 };
 
 /// A client that knows of a rock, number 7.
@@ -143,12 +143,27 @@ fn unknown_events_and_bad_data_are_counted() {
 }
 
 #[test]
+fn a_state_of_a_wrong_length_changes_nothing() {
+    let mut c = with_rock();
+    let shield = state_id(7, SHIELD);
+    c.show(&[state(shield, &[4, 6])]);
+    for length in [0, 1, 3, 255] {
+        c.advance(ms(10));
+        c.show(&[state(shield, &vec![9; length])]);
+    }
+    let shown = c.client.state(c.now, id(7), SHIELD);
+    assert_eq!(shown, Some(&[4, 6][..]));
+    assert_eq!(c.counters().bad_data, 4);
+}
+
+#[test]
 fn what_is_assured_is_not_believed_of_a_datagram() {
     let mut c = with_rock();
     c.forget();
     c.show(&[client_leave(1), summon(5, ROCK), dismiss(7), client_join(7)]);
+    c.show(&[event(GONG, b"forged")]);
     assert_eq!(c.events(), []);
-    assert_eq!(c.counters().wrong_path, 4);
+    assert_eq!(c.counters().wrong_path, 5);
     assert!(c.client.entity(id(7)).is_some());
     assert_eq!(c.client.phase(), Phase::Playing);
 }

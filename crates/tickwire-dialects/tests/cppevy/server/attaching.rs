@@ -35,7 +35,7 @@ fn from_strangers_only_attach_is_answered() {
     s.cast(1, &[action(STEER, &[1]), request(state_id(0, HEALTH))]);
     s.cast(1, &[]);
     s.expects_nothing();
-    assert_eq!(s.counters().stranger, 2);
+    assert_eq!(s.counters().stranger, 3);
     assert_eq!(s.events(), []);
 }
 

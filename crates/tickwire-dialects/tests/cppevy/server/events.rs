@@ -113,7 +113,8 @@ fn who_is_sent_away_still_hears_what_happened_before() {
 #[test]
 fn what_happens_between_two_datagrams_reaches_everybody() {
     let mut s = ServerScript::new();
-    [1, 2].map(|client| s.play(client));
+    s.play(1);
+    s.play(2);
     let now = s.now;
     s.server.event(now, Audience::All, SPARK, &[1]).unwrap();
     // The first client has heard of it, the second has not.

@@ -1,7 +1,7 @@
 //! How a client goes, and how the server ends.
 
 use tickwire_dialects::cppevy::limits::{FAREWELL, STREAM_WAITING, TIMEOUT};
-use tickwire_dialects::cppevy::{ActionId, Audience, Departure, Reason, ServerEvent};
+use tickwire_dialects::cppevy::{ActionId, Answer, Audience, Departure, Reason, ServerEvent};
 
 use super::super::script::{ServerScript, ms, stream};
 use super::super::words::{
@@ -32,6 +32,35 @@ fn leave_is_answered_and_then_the_stream_ends() {
     assert_eq!(s.hears(2), [client_leave(0), dismiss(0)]);
     assert_eq!(s.events(), [left(0, Departure::Left)]);
     assert_eq!(s.state(1), None);
+}
+
+#[test]
+fn what_was_asked_before_leave_is_answered() {
+    let mut s = with_two();
+    s.send(1, &[action(BUY, b"a"), action(BUY, b"b"), leave()]);
+    assert_eq!(s.hears(1), [success(ActionId::LEAVE, &[])]);
+    assert!(!s.has_closed(1));
+    let events = s.events();
+    let [ServerEvent::Action { token, .. }, ServerEvent::Left { .. }] = events[..] else {
+        panic!("{events:?}");
+    };
+    s.game(|now, server| server.answer(now, token, Answer::Success(b"!")).unwrap());
+    // The game knows the client no longer, so it is not shown what came behind.
+    let answers = [success(BUY, b"!"), failure(BUY, Reason::Unavailable)];
+    assert_eq!(s.hears(1), answers);
+    assert!(s.has_closed(1));
+    assert_eq!(s.events(), []);
+    assert_eq!(s.counters().stray_answer, 0);
+}
+
+#[test]
+fn a_game_that_does_not_answer_does_not_keep_who_left() {
+    let mut s = with_two();
+    s.send(1, &[action(BUY, b"a"), leave()]);
+    s.advance(FAREWELL - ms(10));
+    assert!(!s.has_closed(1));
+    s.advance(ms(100));
+    assert!(s.has_closed(1));
 }
 
 #[test]

@@ -9,7 +9,9 @@ use tickwire_dialects::cppevy::{Audience, Component, PublishError, StateId};
 use tickwire_session::Session;
 
 use super::super::script::{Mail, ServerScript, addr, ms};
-use super::super::words::{HEALTH, POSITION, ROCK, SPARK, event, id, request, state, state_id};
+use super::super::words::{
+    HEALTH, POSITION, ROCK, SHIELD, SPARK, event, id, request, state, state_id,
+};
 
 /// A server with one rock, number 0, and one client that plays.
 fn with_rock() -> ServerScript {
@@ -138,6 +140,11 @@ fn what_is_gone_is_not_sent() {
     assert_eq!(s.catches(1), []);
     let long = s.game(|_, server| server.set_state(id(0), HEALTH, &[0; 256]));
     assert_eq!(long, Err(PublishError::TooLong));
+    for (length, expected) in [(1, Err(PublishError::WrongLength)), (2, Ok(()))] {
+        let value = vec![0; length];
+        let set = s.game(|_, server| server.set_state(id(0), SHIELD, &value));
+        assert_eq!(set, expected);
+    }
 }
 
 #[test]
@@ -167,13 +174,13 @@ fn more_than_a_sending_carries_waits_for_its_turn() {
     let mut s = with_rock();
     let all: BTreeSet<StateId> = s.game(|_, server| {
         let component = |number| Component::new(number).unwrap();
-        for number in 0..64 {
+        for number in 0..SHIELD.number() {
             // Two of them fill a payload to the last byte.
             let value = [number; 249];
             server.set_state(id(0), component(number), &value).unwrap();
             server.set_state(id(1), component(number), &value).unwrap();
         }
-        (0..64)
+        (0..SHIELD.number())
             .flat_map(|number| [0, 1].map(|entity| state_id(entity, component(number))))
             .collect()
     });
