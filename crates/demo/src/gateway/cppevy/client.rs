@@ -205,6 +205,19 @@ impl ClientGateway for Gateway {
         }
     }
 
+    fn last_words(&self) -> Option<String> {
+        let Phase::Ended(EndReason::Refused(Failure::Refused(reason))) = self.client.phase() else {
+            return None;
+        };
+        let advice = match reason {
+            Reason::Error => "it may speak another version of the protocol, or not take this name",
+            Reason::Disabled => "it lets nobody in; ask whoever runs it",
+            Reason::Waiting | Reason::Delayed => "not so soon; try again in a moment",
+            Reason::Unavailable | Reason::Busy => return None,
+        };
+        Some(format!("the server did not let you in: {advice}"))
+    }
+
     fn update_age(&self, now: Instant) -> Option<Duration> {
         let ages = self
             .client
@@ -276,4 +289,47 @@ fn score(line: &ScoreLine) -> Score {
 
 fn owner(actor: SyncId) -> OwnerId {
     OwnerId(actor.number().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use tickwire_dialects::cppevy::message::{Object, PayloadWriter};
+    use tickwire_session::StreamId;
+    use tickwire_sim::addr::loopback;
+
+    use super::*;
+
+    const NOW: Instant = Instant::from_millis(1_000);
+
+    /// What a player reads whose Join failed for this reason, besides how it ended.
+    fn refused(reason: Reason) -> (Status, Option<String>) {
+        let server = loopback(1);
+        let mut gateway = Gateway::new(NOW, server, "ann", Loadout::STANDARD);
+        let on = StreamId::Dialled(0);
+        gateway.client.handle_opened(NOW, on, server);
+        let mut out = Vec::new();
+        while gateway.client.poll_transmit(NOW, &mut out).is_some() {}
+        let mut bytes = Vec::new();
+        let mut payload = PayloadWriter::new(&mut bytes, 0);
+        let action = ActionId::JOIN;
+        payload.push(&Object::Failure { action, reason }).unwrap();
+        payload.finish();
+        gateway.client.handle_stream(NOW, on, &bytes);
+        (gateway.status(), gateway.last_words())
+    }
+
+    #[test]
+    fn a_player_who_is_refused_reads_why() {
+        for (reason, word) in [
+            (Reason::Error, "version"),
+            (Reason::Disabled, "nobody"),
+            (Reason::Waiting, "soon"),
+        ] {
+            let (status, words) = refused(reason);
+            assert_eq!(status, Status::Ended(Ending::Refused), "{reason:?}");
+            assert!(words.unwrap().contains(word), "{reason:?}");
+        }
+        let (status, words) = refused(Reason::Unavailable);
+        assert_eq!((status, words), (Status::Ended(Ending::Full), None));
+    }
 }
