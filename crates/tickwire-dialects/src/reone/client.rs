@@ -35,8 +35,8 @@ use tickwire_session::{Addr, Calls, Instant, Loss, RoundTrip, Traffic, Transmit}
 use tickwire_state::{History, RemoteClock, Tick, Timeline};
 
 use super::limits::NAME_MAX;
-use super::message::{Down, Parameters, Up};
-use super::{BadText, EventId, Inbox, Mode, ModuleNumber, ObjectId, Outbox, SnapshotSeq, Text};
+use super::message::{Parameters, UpFrame};
+use super::{BadText, EventId, Mode, ModuleNumber, ObjectId, SnapshotSeq, Text};
 use assembly::Assemblies;
 use border::Border;
 use call::Asked;
@@ -94,15 +94,11 @@ impl ClientConfig {
 /// A reone client.
 #[derive(Debug)]
 pub struct Client {
-    name: String,
     shot_lives: ShotLives,
     speed_max: f32,
     phase: Phase,
     connection: Connection,
-    inbox: Inbox<Down>,
-    outbox: Outbox<Up>,
     loader: Loader,
-    module: Option<ModuleNumber>,
     parameters: Option<Parameters>,
     /// The server's tick when it said them. What it said earlier and comes later is not true any more.
     parameters_tick: Option<u32>,
@@ -114,7 +110,6 @@ pub struct Client {
     /// Pings since the server last answered one.
     pings: u32,
     doubt: Option<Doubt>,
-    last_heard: Instant,
     last_datagram: Option<Instant>,
     /// When a datagram of a snapshot came last.
     last_part: Option<Instant>,
@@ -153,15 +148,11 @@ impl Client {
     /// A client that begins to connect.
     pub fn new(now: Instant, config: ClientConfig) -> Self {
         Self {
-            name: config.name,
             shot_lives: config.shot_lives,
             speed_max: config.speed_max,
             phase: Phase::Connecting,
-            connection: Connection::dial(now, config.server, config.retry_for),
-            inbox: Inbox::new(),
-            outbox: Outbox::new(),
+            connection: Connection::dial(now, config.server, config.name, config.retry_for),
             loader: Loader::new(config.held),
-            module: None,
             parameters: None,
             parameters_tick: None,
             uplink: Uplink::new(),
@@ -169,7 +160,6 @@ impl Client {
             owes_ready: false,
             pings: 0,
             doubt: None,
-            last_heard: now,
             last_datagram: None,
             last_part: None,
             last_whole: now,
@@ -204,7 +194,7 @@ impl Client {
 
     /// The module that is loaded, or being loaded.
     pub const fn module(&self) -> Option<ModuleNumber> {
-        self.module
+        self.loader.module()
     }
 
     /// How far loading is; `None` until the manifest is here.
@@ -352,6 +342,13 @@ impl Client {
             }
             _ => None,
         }
+    }
+
+    /// Says something on the stream.
+    fn say(&mut self, frame: &UpFrame<'_>) {
+        let pushed = self.connection.outbox.push(frame);
+        debug_assert!(pushed.is_ok(), "calls leave room for all else");
+        self.traffic.messages_out += 1;
     }
 
     /// Writes a datagram with what is due.

@@ -15,8 +15,8 @@ impl Client {
             return;
         }
         self.traffic.received(bytes.len());
-        self.last_heard = now;
-        let mut inbox = core::mem::take(&mut self.inbox);
+        self.connection.hear(now);
+        let mut inbox = core::mem::take(&mut self.connection.inbox);
         let stream = self.connection.stream();
         let decoded = inbox.receive(bytes, |frame| {
             self.traffic.messages_in += 1;
@@ -27,7 +27,7 @@ impl Client {
             }
         });
         if self.connection.stream() == stream {
-            self.inbox = inbox;
+            self.connection.inbox = inbox;
         }
         if decoded.is_err() && !self.is_over() {
             self.counters.undecodable += 1;
@@ -97,11 +97,10 @@ impl Client {
         self.parameters = None;
         self.parameters_tick = None;
         self.doubt = None;
-        self.module = Some(module);
         self.phase = Phase::Loading;
         let name = name.as_str().into();
         self.tell(ClientEvent::Loading { module, name });
-        self.loader.begin();
+        self.loader.begin(module);
         self.ask_resources();
     }
 
@@ -113,9 +112,7 @@ impl Client {
                 return;
             };
             let offset = request.offset;
-            let pushed = self.outbox.push(&UpFrame::Fetch { name, offset });
-            debug_assert!(pushed.is_ok(), "calls leave room for requests");
-            self.traffic.messages_out += 1;
+            self.say(&UpFrame::Fetch { name, offset });
         }
     }
 
@@ -145,9 +142,7 @@ impl Client {
 
     fn finish_loading(&mut self, now: Instant) {
         self.base = self.loader.base();
-        let pushed = self.outbox.push(&UpFrame::Loaded);
-        debug_assert!(pushed.is_ok(), "calls leave room for this");
-        self.traffic.messages_out += 1;
+        self.say(&UpFrame::Loaded);
         self.phase = Phase::Initialising;
         self.next_ping = now;
         self.pings = 0;

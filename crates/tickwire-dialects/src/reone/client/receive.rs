@@ -39,7 +39,7 @@ impl Client {
         match packet {
             Some(packet) => {
                 self.traffic.received(bytes.len());
-                self.last_heard = now;
+                self.connection.hear(now);
                 self.last_datagram = Some(now);
                 self.hear_packet(now, bytes, &packet);
             }
@@ -99,7 +99,7 @@ impl Client {
             self.counters.not_ready += 1;
             return;
         }
-        if self.module != Some(parameters.module) {
+        if self.module() != Some(parameters.module) {
             self.counters.other_module += 1;
             return;
         }

@@ -66,26 +66,23 @@ impl Client {
             return Err(AskError::TooLong);
         }
         // What ended waits for the application, and is not dropped.
-        let has_room = self.outbox.waiting() + argument.len() < CALLS_BYTES;
+        let has_room = self.connection.outbox.waiting() + argument.len() < CALLS_BYTES;
         if !has_room || self.events.len() >= EVENTS_WAITING {
             return Err(AskError::TooMany);
         }
         let id = self.calls.ask(now, asked).map_err(|_| AskError::TooMany)?;
         let id = CallId(id.0);
-        let frame = UpFrame::Call {
+        self.say(&UpFrame::Call {
             id,
             method,
             argument,
-        };
-        let pushed = self.outbox.push(&frame);
-        debug_assert!(pushed.is_ok(), "there was room for it");
-        self.traffic.messages_out += 1;
+        });
         Ok(id)
     }
 
     /// Asks what the creatures of the newest snapshot are, as far as it is not known.
     pub(super) fn ask_resrefs(&mut self, now: Instant) {
-        let (Some(newest), Some(module)) = (self.whole.clone(), self.module) else {
+        let (Some(newest), Some(module)) = (self.whole.clone(), self.module()) else {
             return;
         };
         let mut casting = core::mem::take(&mut self.casting);
@@ -104,7 +101,7 @@ impl Client {
             let outcome = asked.read(outcome);
             match asked {
                 Asked::Creature(creature, module) => {
-                    if self.module == Some(module) {
+                    if self.module() == Some(module) {
                         let resref = match outcome {
                             Ok(CallReply::Resref(resref)) => Some(resref),
                             _ => None,
@@ -122,7 +119,8 @@ impl Client {
 
     fn hear_resref(&mut self, id: ObjectId, resref: Option<String>) {
         // A question that timed out has waited long enough by then.
-        self.casting.answer(self.last_heard, id, resref.as_deref());
+        let now = self.connection.last_heard();
+        self.casting.answer(now, id, resref.as_deref());
         if let Some(resref) = resref {
             self.tell(ClientEvent::Known { id, resref });
         }
