@@ -1,7 +1,7 @@
 //! The stream and its ends: dialling, greeting, losing it and coming back.
 //!
-//! In: what becomes of the stream, and what the server says of whether it knows this client. Out:
-//! orders to dial and to hang up, with pauses that grow from one attempt to the next.
+//! In: what becomes of the stream. Out: orders to dial and to hang up, with pauses that grow from one
+//! attempt to the next.
 
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -9,11 +9,9 @@ use core::time::Duration;
 
 use tickwire_session::{Addr, Instant, StreamId, Token, Transmit};
 
-use super::super::message::{Down, Invalid, Up, UpFrame, VERSION};
+use super::super::message::{Down, Up, UpFrame, VERSION};
 use super::super::{Inbox, Outbox, Text};
-use super::limits::{
-    HANDSHAKE_PATIENCE, INVALID_PATIENCE, RETRY_FIRST, RETRY_LONGEST, SILENCE_MAX, UNKNOWN_PINGS,
-};
+use super::limits::{HANDSHAKE_PATIENCE, RETRY_FIRST, RETRY_LONGEST, SILENCE_MAX};
 use super::{Client, ClientEvent, EndReason, Phase};
 
 #[derive(Debug)]
@@ -42,14 +40,6 @@ pub(super) struct Connection {
     attempts: u32,
     /// When to dial again, while waiting to.
     retry_at: Option<Instant>,
-}
-
-/// The server says that it does not know this client, or not as it was.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Doubt {
-    why: Invalid,
-    /// When it is to be believed, if no snapshot comes before.
-    pub(super) due: Instant,
 }
 
 impl Connection {
@@ -215,7 +205,7 @@ impl Client {
     }
 
     /// Gives the connection up, and comes back, at once the first time.
-    fn shake_hands_again(&mut self, now: Instant) {
+    pub(super) fn shake_hands_again(&mut self, now: Instant) {
         self.connection.end_stream(true);
         self.lose_then(now, EndReason::ServerClosed, true);
     }
@@ -234,7 +224,7 @@ impl Client {
         self.calls.disconnect();
         self.take_results();
         self.loader.disconnect();
-        self.doubt = None;
+        self.standing.clear_doubt();
         let Some(after) = self.connection.lose(now, is_at_once) else {
             self.end(why);
             return;
@@ -281,52 +271,5 @@ impl Client {
             Phase::Connecting => self.give_up_connection(now, EndReason::Unreachable),
             _ => self.give_up_connection(now, EndReason::TimedOut),
         }
-    }
-
-    /// The server says that it does not know this client as it was.
-    pub(super) fn hear_invalid(&mut self, now: Instant, why: Invalid) {
-        let is_past_loading = self.is_initialised() || self.phase == Phase::Initialising;
-        if !is_past_loading {
-            self.counters.not_ready += 1;
-            return;
-        }
-        let due = match self.last_part {
-            Some(last) => now.max(last + INVALID_PATIENCE),
-            None => now,
-        };
-        self.doubt = Some(Doubt { why, due });
-        self.resolve_doubt(now);
-    }
-
-    /// A snapshot came after all.
-    pub(super) fn dispel_doubt(&mut self) {
-        if self.doubt.take().is_some() {
-            self.counters.invalid_doubted += 1;
-        }
-    }
-
-    /// Does what an Invalid asks for, once it is to be believed.
-    pub(super) fn resolve_doubt(&mut self, now: Instant) {
-        let Some(doubt) = self.doubt.take_if(|doubt| now >= doubt.due) else {
-            return;
-        };
-        match doubt.why {
-            Invalid::NewModule => self.shake_hands_again(now),
-            Invalid::Unknown if self.pings >= UNKNOWN_PINGS => self.shake_hands_again(now),
-            Invalid::SameModule | Invalid::Unknown => self.initialise_again(now),
-        }
-    }
-
-    fn initialise_again(&mut self, now: Instant) {
-        if self.phase == Phase::Initialising {
-            return;
-        }
-        self.forget_snapshots(now);
-        // Whoever asks anew takes any answer: a tick that was forged must not keep the true ones out.
-        self.parameters_tick = None;
-        self.phase = Phase::Initialising;
-        self.next_ping = now;
-        self.pings = 0;
-        self.tell(ClientEvent::Interrupted);
     }
 }

@@ -78,12 +78,11 @@ impl Session for Client {
             return None;
         }
         let repeat = self.uplink.repeat_at().filter(|_| self.is_initialised());
-        let doubt = self.doubt.as_ref().map(|doubt| doubt.due);
         [
             self.connection.deadline(self.phase),
-            self.ping_at(),
+            self.standing.ping_at(self.phase),
+            self.standing.doubt_at(),
             repeat,
-            doubt,
             self.calls.poll_timeout(),
         ]
         .into_iter()

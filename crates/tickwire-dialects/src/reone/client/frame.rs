@@ -2,11 +2,11 @@
 
 use tickwire_session::Instant;
 use tickwire_session::bulk::Piece;
-use tickwire_state::RemoteClock;
 
 use super::super::message::{DownFrame, Refusal, UpFrame};
-use super::super::{EventId, ModuleNumber, SnapshotSeq, Text};
+use super::super::{ModuleNumber, Text};
 use super::loading::{LoadFault, Loaded, PieceError};
+use super::reception::Reception;
 use super::{Client, ClientEvent, EndReason, Phase, call};
 
 impl Client {
@@ -50,10 +50,8 @@ impl Client {
                 self.connection.set_welcome(token);
                 self.round_trip.add_sample(self.connection.advance(now));
                 self.counters.event_lost += self.uplink.restart() as u64;
-                self.answered = EventId(0);
+                self.reception = Reception::new(now);
                 self.commands.clear();
-                self.border.clear();
-                self.newest = SnapshotSeq::NONE;
                 self.tell(ClientEvent::Welcomed { client });
                 self.begin_module(now, module, name);
             }
@@ -86,17 +84,12 @@ impl Client {
 
     /// Begins to load a module.
     fn begin_module(&mut self, now: Instant, module: ModuleNumber, name: Text<'_>) {
-        self.border.change_module();
-        self.forget_snapshots(now);
-        self.timeline.clear();
-        self.clock = RemoteClock::new();
-        self.shown = 0;
+        self.reception.change_module(now);
+        self.showing.clear();
+        self.standing.change_module();
         // Moments go on through modules, so what came before is still known when it comes again.
         self.commands.drop_shots(|_| true);
         self.casting.clear();
-        self.parameters = None;
-        self.parameters_tick = None;
-        self.doubt = None;
         self.phase = Phase::Loading;
         let name = name.as_str().into();
         self.tell(ClientEvent::Loading { module, name });
@@ -141,11 +134,10 @@ impl Client {
     }
 
     fn finish_loading(&mut self, now: Instant) {
-        self.base = self.loader.base();
+        self.reception.set_base(self.loader.base());
         self.say(&UpFrame::Loaded);
         self.phase = Phase::Initialising;
-        self.next_ping = now;
-        self.pings = 0;
+        self.standing.initialise(now);
         self.tell(ClientEvent::Loaded);
     }
 

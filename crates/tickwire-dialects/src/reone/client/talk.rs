@@ -9,6 +9,7 @@ use super::super::message::{self, UpFrame};
 use super::super::{CallId, EventId, ObjectId, Text};
 use super::call::{Asked, CallReply};
 use super::limits::EVENTS_WAITING;
+use super::snapshot::Snapshot;
 use super::{AskError, Client, ClientEvent, Phase, SendError};
 
 impl Client {
@@ -19,7 +20,7 @@ impl Client {
         if !self.is_initialised() {
             return Err(SendError::NotReady);
         }
-        self.uplink.push(kind, content, self.shown)
+        self.uplink.push(kind, content, self.showing.tick())
     }
 
     /// Tells the game something once; it may be lost.
@@ -81,12 +82,12 @@ impl Client {
     }
 
     /// Asks what the creatures of the newest snapshot are, as far as it is not known.
-    pub(super) fn ask_resrefs(&mut self, now: Instant) {
-        let (Some(newest), Some(module)) = (self.whole.clone(), self.module()) else {
+    pub(super) fn ask_resrefs(&mut self, now: Instant, newest: &Snapshot) {
+        let Some(module) = self.module() else {
             return;
         };
         let mut casting = core::mem::take(&mut self.casting);
-        casting.ask(now, &newest, |id| {
+        casting.ask(now, newest, |id| {
             let argument = id.0.to_le_bytes();
             let method = message::Method::Resref.name();
             let asked = Asked::Creature(id, module);
