@@ -154,6 +154,8 @@ impl Connection {
 
     fn redial(&mut self, now: Instant) {
         self.number = self.number.wrapping_add(1);
+        // Until now, the stream before may have gone on.
+        self.inbox = Inbox::new();
         self.advanced = now;
         self.last_heard = now;
         self.retry_at = None;
@@ -164,7 +166,6 @@ impl Connection {
 
     /// The stream is over. Returns the pause before the next is dialled; `None` if there is to be none.
     fn lose(&mut self, now: Instant, is_at_once: bool) -> Option<Duration> {
-        self.inbox = Inbox::new();
         self.outbox = Outbox::new();
         self.token = None;
         let pause = self.pause(now, is_at_once);
