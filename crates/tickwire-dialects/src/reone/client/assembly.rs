@@ -92,10 +92,6 @@ impl Assemblies {
         self.by_sequence = self.by_sequence.split_off(&sequence);
     }
 
-    pub(super) fn clear(&mut self) {
-        self.by_sequence.clear();
-    }
-
     /// The oldest gives way, unless `sequence` is older.
     fn make_room(&mut self, sequence: SnapshotSeq) -> Result<(), Rejected> {
         if self.by_sequence.len() < ASSEMBLIES_MAX {

@@ -9,7 +9,10 @@ use core::time::Duration;
 
 use super::super::message::{Ballistics, PlayAnimation, Speed, VisualEffect};
 use super::super::{ObjectId, SnapshotSeq};
-use super::limits::{COMMAND_AGE_MAX, COMMANDS_REMEMBERED, SHOT_LIFE, SHOT_LIFE_MAX, SHOTS_MAX};
+use super::limits::{
+    COMMAND_AGE_MAX, COMMANDS_REMEMBERED, EXTRAPOLATION_MAX, SHOT_LIFE, SHOT_LIFE_MAX, SHOTS_MAX,
+};
+use super::showing::Pace;
 
 /// How long shots fly, by their kind.
 #[derive(Clone, Debug, Default)]
@@ -56,14 +59,23 @@ pub(super) enum Dropped {
     Late,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Commands {
+    lives: ShotLives,
     /// Those that came, by their moment.
     seen: BTreeSet<(SnapshotSeq, Identity)>,
     shots: VecDeque<Ballistics>,
 }
 
 impl Commands {
+    pub(super) const fn new(lives: ShotLives) -> Self {
+        Self {
+            lives,
+            seen: BTreeSet::new(),
+            shots: VecDeque::new(),
+        }
+    }
+
     /// Takes a shot.
     pub(super) fn add_shot(
         &mut self,
@@ -106,9 +118,21 @@ impl Commands {
         self.remember(newest, effect.at, identity)
     }
 
-    /// The shots that came, as long as they were not dropped by [`drop_shots`](Self::drop_shots).
-    pub(super) fn shots(&self) -> impl Iterator<Item = &Ballistics> {
-        self.shots.iter()
+    /// The shots in the air at a moment of the server's clock.
+    pub(super) fn shots_at(&self, pace: Pace, time: Duration) -> impl Iterator<Item = Flight> {
+        self.shots.iter().filter_map(move |&shot| {
+            let age = time.checked_sub(pace.time_of(shot.at))?;
+            (age < self.lives.of(shot.kind)).then_some(Flight { shot, age })
+        })
+    }
+
+    /// Drops the shots that will not be shown again, however late the picture is.
+    pub(super) fn drop_old_shots(&mut self, pace: Pace, newest: SnapshotSeq) {
+        let Self { lives, shots, .. } = self;
+        shots.retain(|shot| {
+            let age = pace.interval().saturating_mul(newest.since(shot.at));
+            age <= lives.of(shot.kind) + pace.lerp + EXTRAPOLATION_MAX
+        });
     }
 
     /// Drops the shots that are over.

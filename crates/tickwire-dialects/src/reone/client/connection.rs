@@ -1,28 +1,33 @@
 //! The stream and its ends: dialling, greeting, losing it and coming back.
 //!
-//! In: what becomes of the stream, and what the server says of whether it knows this client. Out:
-//! orders to dial and to hang up, with pauses that grow from one attempt to the next.
+//! In: what becomes of the stream. Out: orders to dial and to hang up, with pauses that grow from one
+//! attempt to the next.
 
 use alloc::collections::VecDeque;
+use alloc::string::String;
 use core::time::Duration;
 
 use tickwire_session::{Addr, Instant, StreamId, Token, Transmit};
 
-use super::super::message::{Invalid, UpFrame, VERSION};
+use super::super::message::{Down, Up, UpFrame, VERSION};
 use super::super::{Inbox, Outbox, Text};
-use super::limits::{
-    HANDSHAKE_PATIENCE, INVALID_PATIENCE, RETRY_FIRST, RETRY_LONGEST, SILENCE_MAX, UNKNOWN_PINGS,
-};
+use super::limits::{HANDSHAKE_PATIENCE, RETRY_FIRST, RETRY_LONGEST, SILENCE_MAX};
 use super::{Client, ClientEvent, EndReason, Phase};
 
 #[derive(Debug)]
 pub(super) struct Connection {
     server: Addr,
+    /// What the player is called.
+    name: String,
+    pub(super) inbox: Inbox<Down>,
+    pub(super) outbox: Outbox<Up>,
     /// Streams dialled before this one.
     number: u32,
     orders: VecDeque<Transmit>,
     /// When it was dialled, or opened.
     advanced: Instant,
+    /// When the server was heard last, on either path.
+    last_heard: Instant,
     token: Option<Token>,
     /// The last part of the last token: a number that other clients do not have.
     spread: u8,
@@ -37,22 +42,18 @@ pub(super) struct Connection {
     retry_at: Option<Instant>,
 }
 
-/// The server says that it does not know this client, or not as it was.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Doubt {
-    why: Invalid,
-    /// When it is to be believed, if no snapshot comes before.
-    pub(super) due: Instant,
-}
-
 impl Connection {
-    pub(super) fn dial(now: Instant, server: Addr, retry_for: Duration) -> Self {
+    pub(super) fn dial(now: Instant, server: Addr, name: String, retry_for: Duration) -> Self {
         let on = StreamId::Dialled(0);
         Self {
             server,
+            name,
+            inbox: Inbox::new(),
+            outbox: Outbox::new(),
             number: 0,
             orders: VecDeque::from([Transmit::Dial { on, to: server }]),
             advanced: now,
+            last_heard: now,
             token: None,
             spread: 0,
             was_welcome: false,
@@ -67,6 +68,10 @@ impl Connection {
         self.server
     }
 
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(super) const fn stream(&self) -> StreamId {
         StreamId::Dialled(self.number)
     }
@@ -77,6 +82,27 @@ impl Connection {
 
     pub(super) fn poll_order(&mut self) -> Option<Transmit> {
         self.orders.pop_front()
+    }
+
+    /// Something of the server came.
+    pub(super) const fn hear(&mut self, now: Instant) {
+        self.last_heard = now;
+    }
+
+    pub(super) const fn last_heard(&self) -> Instant {
+        self.last_heard
+    }
+
+    /// When the connection, or the wait for one, is given up.
+    pub(super) fn deadline(&self, phase: Phase) -> Option<Instant> {
+        match phase {
+            Phase::Ended(_) => None,
+            Phase::Reconnecting => self.retry_at,
+            Phase::Connecting | Phase::Handshaking => Some(self.advanced + HANDSHAKE_PATIENCE),
+            Phase::Loading | Phase::Initialising | Phase::Ready | Phase::Playing => {
+                Some(self.last_heard + SILENCE_MAX)
+            }
+        }
     }
 
     /// The handshake came a step further; returns how long that took.
@@ -103,6 +129,15 @@ impl Connection {
         self.attempts = 0;
     }
 
+    /// Says who this is, on the stream that has just opened.
+    fn greet(&mut self) {
+        // The configuration took no other name.
+        let name = Text::new(&self.name).unwrap_or(Text::EMPTY);
+        let version = VERSION;
+        let pushed = self.outbox.push(&UpFrame::Hello { version, name });
+        debug_assert!(pushed.is_ok(), "nothing waits on a new stream");
+    }
+
     /// Ends the stream, unless it has not been dialled yet.
     fn end_stream(&mut self, is_open: bool) {
         let on = self.stream();
@@ -119,11 +154,23 @@ impl Connection {
 
     fn redial(&mut self, now: Instant) {
         self.number = self.number.wrapping_add(1);
+        // Until now, the stream before may have gone on.
+        self.inbox = Inbox::new();
         self.advanced = now;
+        self.last_heard = now;
         self.retry_at = None;
         let on = self.stream();
         let to = self.server;
         self.orders.push_back(Transmit::Dial { on, to });
+    }
+
+    /// The stream is over. Returns the pause before the next is dialled; `None` if there is to be none.
+    fn lose(&mut self, now: Instant, is_at_once: bool) -> Option<Duration> {
+        self.outbox = Outbox::new();
+        self.token = None;
+        let pause = self.pause(now, is_at_once);
+        self.retry_at = pause.map(|pause| now + pause);
+        pause
     }
 
     /// The pause before the next attempt to come back; `None` if there is none to be.
@@ -149,11 +196,7 @@ impl Client {
     /// Says Hello on the stream that has just opened.
     pub(super) fn greet(&mut self) {
         self.phase = Phase::Handshaking;
-        // The configuration took no other name.
-        let name = Text::new(&self.name).unwrap_or(Text::EMPTY);
-        let version = VERSION;
-        let pushed = self.outbox.push(&UpFrame::Hello { version, name });
-        debug_assert!(pushed.is_ok(), "nothing waits on a new stream");
+        self.connection.greet();
         self.traffic.messages_out += 1;
     }
 
@@ -163,7 +206,7 @@ impl Client {
     }
 
     /// Gives the connection up, and comes back, at once the first time.
-    fn shake_hands_again(&mut self, now: Instant) {
+    pub(super) fn shake_hands_again(&mut self, now: Instant) {
         self.connection.end_stream(true);
         self.lose_then(now, EndReason::ServerClosed, true);
     }
@@ -182,17 +225,12 @@ impl Client {
         self.calls.disconnect();
         self.take_results();
         self.loader.disconnect();
-        self.inbox = Inbox::new();
-        self.outbox = Outbox::new();
-        self.doubt = None;
-        let pause = self.connection.pause(now, is_at_once);
-        self.connection.token = None;
-        let Some(after) = pause else {
+        self.standing.clear_doubt();
+        let Some(after) = self.connection.lose(now, is_at_once) else {
             self.end(why);
             return;
         };
         self.phase = Phase::Reconnecting;
-        self.connection.retry_at = Some(now + after);
         self.counters.reconnected += 1;
         self.tell(ClientEvent::Reconnecting { after });
         self.redial_if_due(now);
@@ -202,7 +240,6 @@ impl Client {
         if self.connection.retry_at.is_some_and(|at| now >= at) {
             self.connection.redial(now);
             self.phase = Phase::Connecting;
-            self.last_heard = now;
         }
     }
 
@@ -225,22 +262,9 @@ impl Client {
         self.tell(ClientEvent::Ended(why));
     }
 
-    /// When the connection, or the wait for one, is given up.
-    pub(super) fn connection_deadline(&self) -> Option<Instant> {
-        match self.phase {
-            Phase::Ended(_) => None,
-            Phase::Reconnecting => self.connection.retry_at,
-            Phase::Connecting | Phase::Handshaking => {
-                Some(self.connection.advanced + HANDSHAKE_PATIENCE)
-            }
-            Phase::Loading | Phase::Initialising | Phase::Ready | Phase::Playing => {
-                Some(self.last_heard + SILENCE_MAX)
-            }
-        }
-    }
-
     pub(super) fn handle_connection_timeout(&mut self, now: Instant) {
-        if self.connection_deadline().is_none_or(|at| now < at) {
+        let deadline = self.connection.deadline(self.phase);
+        if deadline.is_none_or(|at| now < at) {
             return;
         }
         match self.phase {
@@ -248,52 +272,5 @@ impl Client {
             Phase::Connecting => self.give_up_connection(now, EndReason::Unreachable),
             _ => self.give_up_connection(now, EndReason::TimedOut),
         }
-    }
-
-    /// The server says that it does not know this client as it was.
-    pub(super) fn hear_invalid(&mut self, now: Instant, why: Invalid) {
-        let is_past_loading = self.is_initialised() || self.phase == Phase::Initialising;
-        if !is_past_loading {
-            self.counters.not_ready += 1;
-            return;
-        }
-        let due = match self.last_part {
-            Some(last) => now.max(last + INVALID_PATIENCE),
-            None => now,
-        };
-        self.doubt = Some(Doubt { why, due });
-        self.resolve_doubt(now);
-    }
-
-    /// A snapshot came after all.
-    pub(super) fn dispel_doubt(&mut self) {
-        if self.doubt.take().is_some() {
-            self.counters.invalid_doubted += 1;
-        }
-    }
-
-    /// Does what an Invalid asks for, once it is to be believed.
-    pub(super) fn resolve_doubt(&mut self, now: Instant) {
-        let Some(doubt) = self.doubt.take_if(|doubt| now >= doubt.due) else {
-            return;
-        };
-        match doubt.why {
-            Invalid::NewModule => self.shake_hands_again(now),
-            Invalid::Unknown if self.pings >= UNKNOWN_PINGS => self.shake_hands_again(now),
-            Invalid::SameModule | Invalid::Unknown => self.initialise_again(now),
-        }
-    }
-
-    fn initialise_again(&mut self, now: Instant) {
-        if self.phase == Phase::Initialising {
-            return;
-        }
-        self.forget_snapshots(now);
-        // Whoever asks anew takes any answer: a tick that was forged must not keep the true ones out.
-        self.parameters_tick = None;
-        self.phase = Phase::Initialising;
-        self.next_ping = now;
-        self.pings = 0;
-        self.tell(ClientEvent::Interrupted);
     }
 }

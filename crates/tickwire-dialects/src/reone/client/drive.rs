@@ -11,7 +11,7 @@ use super::{Client, ClientEvent, EndReason, Phase};
 impl Session for Client {
     fn handle_opened(&mut self, now: Instant, on: StreamId, _peer: Addr) {
         if on == self.connection.stream() && self.phase == Phase::Connecting {
-            self.last_heard = now;
+            self.connection.hear(now);
             self.round_trip.add_sample(self.connection.advance(now));
             self.greet();
         }
@@ -29,7 +29,7 @@ impl Session for Client {
 
     fn handle_room(&mut self, _now: Instant, path: Path, room: Room) {
         if path == Path::Stream(self.connection.stream()) {
-            self.outbox.set_room(room);
+            self.connection.outbox.set_room(room);
         } else if path == Path::Datagrams(self.connection.server()) {
             self.uplink.set_room(room);
         }
@@ -65,7 +65,7 @@ impl Session for Client {
         if self.is_over() {
             return None;
         }
-        if let Some(written) = self.outbox.write(out) {
+        if let Some(written) = self.connection.outbox.write(out) {
             self.traffic.sent(written);
             let on = self.connection.stream();
             return Some(Transmit::Stream { on });
@@ -78,12 +78,11 @@ impl Session for Client {
             return None;
         }
         let repeat = self.uplink.repeat_at().filter(|_| self.is_initialised());
-        let doubt = self.doubt.as_ref().map(|doubt| doubt.due);
         [
-            self.connection_deadline(),
-            self.ping_at(),
+            self.connection.deadline(self.phase),
+            self.standing.ping_at(self.phase),
+            self.standing.doubt_at(),
             repeat,
-            doubt,
             self.calls.poll_timeout(),
         ]
         .into_iter()
@@ -102,7 +101,7 @@ impl Session for Client {
             Phase::Reconnecting => "Reconnecting",
             Phase::Ended(_) => "Ended",
         };
-        let mut stats = PeerStats::new(&self.name, self.connection.server(), state);
+        let mut stats = PeerStats::new(self.connection.name(), self.connection.server(), state);
         stats.round_trip = self.round_trip.mean();
         stats.jitter = self.round_trip.jitter();
         stats.traffic = self.traffic;

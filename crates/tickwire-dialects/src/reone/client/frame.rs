@@ -2,11 +2,11 @@
 
 use tickwire_session::Instant;
 use tickwire_session::bulk::Piece;
-use tickwire_state::RemoteClock;
 
 use super::super::message::{DownFrame, Refusal, UpFrame};
-use super::super::{EventId, ModuleNumber, SnapshotSeq, Text};
+use super::super::{ModuleNumber, Text};
 use super::loading::{LoadFault, Loaded, PieceError};
+use super::reception::Reception;
 use super::{Client, ClientEvent, EndReason, Phase, call};
 
 impl Client {
@@ -15,8 +15,8 @@ impl Client {
             return;
         }
         self.traffic.received(bytes.len());
-        self.last_heard = now;
-        let mut inbox = core::mem::take(&mut self.inbox);
+        self.connection.hear(now);
+        let mut inbox = core::mem::take(&mut self.connection.inbox);
         let stream = self.connection.stream();
         let decoded = inbox.receive(bytes, |frame| {
             self.traffic.messages_in += 1;
@@ -27,7 +27,7 @@ impl Client {
             }
         });
         if self.connection.stream() == stream {
-            self.inbox = inbox;
+            self.connection.inbox = inbox;
         }
         if decoded.is_err() && !self.is_over() {
             self.counters.undecodable += 1;
@@ -50,10 +50,8 @@ impl Client {
                 self.connection.set_welcome(token);
                 self.round_trip.add_sample(self.connection.advance(now));
                 self.counters.event_lost += self.uplink.restart() as u64;
-                self.answered = EventId(0);
+                self.reception = Reception::new(now);
                 self.commands.clear();
-                self.border.clear();
-                self.newest = SnapshotSeq::NONE;
                 self.tell(ClientEvent::Welcomed { client });
                 self.begin_module(now, module, name);
             }
@@ -86,22 +84,16 @@ impl Client {
 
     /// Begins to load a module.
     fn begin_module(&mut self, now: Instant, module: ModuleNumber, name: Text<'_>) {
-        self.border.change_module();
-        self.forget_snapshots(now);
-        self.timeline.clear();
-        self.clock = RemoteClock::new();
-        self.shown = 0;
+        self.reception.change_module(now);
+        self.showing.clear();
+        self.standing.change_module();
         // Moments go on through modules, so what came before is still known when it comes again.
         self.commands.drop_shots(|_| true);
         self.casting.clear();
-        self.parameters = None;
-        self.parameters_tick = None;
-        self.doubt = None;
-        self.module = Some(module);
         self.phase = Phase::Loading;
         let name = name.as_str().into();
         self.tell(ClientEvent::Loading { module, name });
-        self.loader.begin();
+        self.loader.begin(module);
         self.ask_resources();
     }
 
@@ -113,9 +105,7 @@ impl Client {
                 return;
             };
             let offset = request.offset;
-            let pushed = self.outbox.push(&UpFrame::Fetch { name, offset });
-            debug_assert!(pushed.is_ok(), "calls leave room for requests");
-            self.traffic.messages_out += 1;
+            self.say(&UpFrame::Fetch { name, offset });
         }
     }
 
@@ -144,13 +134,10 @@ impl Client {
     }
 
     fn finish_loading(&mut self, now: Instant) {
-        self.base = self.loader.base();
-        let pushed = self.outbox.push(&UpFrame::Loaded);
-        debug_assert!(pushed.is_ok(), "calls leave room for this");
-        self.traffic.messages_out += 1;
+        self.reception.set_base(self.loader.base());
+        self.say(&UpFrame::Loaded);
         self.phase = Phase::Initialising;
-        self.next_ping = now;
-        self.pings = 0;
+        self.standing.initialise(now);
         self.tell(ClientEvent::Loaded);
     }
 

@@ -12,6 +12,7 @@ use tickwire_session::bulk::{
     ContentHash, FetchError, Fetched, Fetching, Listed, Manifest, Overall, Piece, Request,
 };
 
+use super::super::ModuleNumber;
 use super::super::limits::{BASE_MAX, MANIFEST_MAX};
 use super::super::message::Base;
 use super::super::resource::{BASE, MANIFEST};
@@ -21,6 +22,7 @@ use super::snapshot::Snapshot;
 /// What a client has loaded and still loads.
 #[derive(Debug, Default)]
 pub(super) struct Loader {
+    module: Option<ModuleNumber>,
     stage: Stage,
     fetching: Option<Fetching>,
     base: Option<(ContentHash, Arc<Snapshot>)>,
@@ -99,7 +101,8 @@ impl Loader {
     }
 
     /// Begins to load a module, on a connection that may still answer requests for another.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin(&mut self, module: ModuleNumber) {
+        self.module = Some(module);
         let asked = self.fetching.as_ref().map_or(0, |it| it.asked().count());
         self.stale += match self.stage {
             Stage::Idle => 0,
@@ -119,6 +122,11 @@ impl Loader {
         if let Some(fetching) = &mut self.fetching {
             fetching.disconnect();
         }
+    }
+
+    /// The module that is loaded, or being loaded.
+    pub(super) const fn module(&self) -> Option<ModuleNumber> {
+        self.module
     }
 
     /// What the module begins with, once it is loaded.

@@ -1,21 +1,19 @@
 //! What the server's datagrams make the client do: snapshots, commands, and control.
 
-use alloc::sync::Arc;
-
 use tickwire_session::{Addr, Instant};
-use tickwire_state::RemoteClock;
-use tickwire_wire::Serial;
 
 use super::super::limits::RECEIVE_MAX;
-use super::super::message::{Compression, Down, DownElement, DownHeader, Packet, Parameters};
+use super::super::message::{Compression, Down, DownElement, Invalid, Packet, Parameters};
 use super::super::{EventId, Mode, SnapshotSeq};
-use super::assembly::{self, Assembly, Part, Rejected};
+use super::assembly::{self, Part, Rejected};
 use super::command::Dropped;
 use super::event::Whole;
-use super::limits::{EXTRAPOLATION_MAX, HANG, PING_PERIOD};
-use super::snapshot::{Snapshot, Spoilt};
+use super::reception::{Completed, Unused};
+use super::showing::Pace;
+use super::snapshot::Spoilt;
+use super::standing::{HeldUp, Remedy};
 use super::uplink::NeverSent;
-use super::{Client, ClientEvent, Phase, tick};
+use super::{Client, ClientEvent, Phase};
 
 impl Client {
     pub(super) fn receive_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
@@ -27,7 +25,7 @@ impl Client {
             return;
         }
         // Before the parameters came, nothing that could be coded is taken anyway.
-        let compression = match self.parameters {
+        let compression = match self.standing.parameters() {
             Some(parameters) if self.is_initialised() => parameters.compression,
             _ => Compression::None,
         };
@@ -39,8 +37,8 @@ impl Client {
         match packet {
             Some(packet) => {
                 self.traffic.received(bytes.len());
-                self.last_heard = now;
-                self.last_datagram = Some(now);
+                self.connection.hear(now);
+                self.standing.hear_datagram(now);
                 self.hear_packet(now, bytes, &packet);
             }
             None => self.counters.undecodable += 1,
@@ -53,22 +51,19 @@ impl Client {
         let is_part = header.sequence != SnapshotSeq::NONE;
         if is_part {
             if !self.is_initialised() {
-                self.border.hear_early(header.sequence);
+                self.reception.hear_early(header.sequence);
                 self.counters.not_ready += 1;
                 return;
             }
-            if now.since(self.last_whole) >= HANG {
+            if self.reception.is_stuck(now) {
                 self.give_up_snapshots(now);
             }
-            if self.border.is_before(&header) {
+            if self.reception.is_before(&header) {
                 self.counters.earlier_module += 1;
                 return;
             }
-            self.last_part = Some(now);
-            self.pings = 0;
-            self.dispel_doubt();
-            self.newest = self.newest.max(header.sequence);
-            self.border.hear(header.sequence);
+            self.reception.hear(now, header.sequence);
+            self.counters.invalid_doubted += u64::from(self.standing.hear_snapshot());
         }
         let (mut last, mut answered) = (None, None);
         for element in packet.elements() {
@@ -99,21 +94,17 @@ impl Client {
             self.counters.not_ready += 1;
             return;
         }
-        if self.module != Some(parameters.module) {
+        if self.module() != Some(parameters.module) {
             self.counters.other_module += 1;
             return;
         }
-        // Those of one tick cannot be told apart. The later arrival counts: if that is the wrong one, the
-        // server says the right one again at a later tick.
-        if self
-            .parameters_tick
-            .is_some_and(|newest| tick.is_older_than(newest))
-        {
-            self.counters.parameters_late += 1;
-            return;
-        }
-        self.parameters_tick = Some(tick);
-        let before = self.parameters.replace(*parameters);
+        let before = match self.standing.hear_parameters(now, tick, parameters) {
+            Ok(before) => before,
+            Err(HeldUp) => {
+                self.counters.parameters_late += 1;
+                return;
+            }
+        };
         if before.is_some_and(|before| !has_same_snapshots(&before, parameters)) {
             self.forget_snapshots(now);
         }
@@ -122,14 +113,34 @@ impl Client {
         }
         if self.phase == Phase::Initialising {
             self.phase = Phase::Ready;
-            self.last_whole = now;
-            self.border.begin_module(tick);
+            self.reception.begin(now, tick);
         }
-        // Whoever says its parameters has not heard Ready.
-        self.owes_ready = true;
-        self.next_ping = now + PING_PERIOD;
-        self.pings = 0;
-        self.doubt = None;
+    }
+
+    fn hear_invalid(&mut self, now: Instant, why: Invalid) {
+        let is_past_loading = self.is_initialised() || self.phase == Phase::Initialising;
+        if !is_past_loading {
+            self.counters.not_ready += 1;
+            return;
+        }
+        let last_part = self.reception.last_part();
+        self.standing.hear_invalid(now, why, last_part);
+        self.resolve_doubt(now);
+    }
+
+    /// Does what an Invalid asks for, once it is to be believed.
+    pub(super) fn resolve_doubt(&mut self, now: Instant) {
+        match self.standing.take_remedy(now) {
+            Some(Remedy::Handshake) => self.shake_hands_again(now),
+            Some(Remedy::Ping) if self.is_initialised() => {
+                self.forget_snapshots(now);
+                self.phase = Phase::Initialising;
+                self.standing.initialise(now);
+                self.tell(ClientEvent::Interrupted);
+            }
+            // It pings already.
+            Some(Remedy::Ping) | None => {}
+        }
     }
 
     /// Returns the event if it was ever sent.
@@ -150,7 +161,7 @@ impl Client {
             self.counters.not_ready += 1;
             return;
         }
-        let newest = self.newest;
+        let newest = self.reception.newest();
         let told = match element {
             DownElement::Ballistics(shot) => self
                 .commands
@@ -184,143 +195,76 @@ impl Client {
     }
 
     fn hear_part(&mut self, now: Instant, part: Part<'_>) {
-        let sequence = part.header.sequence;
-        let whole = self.whole.as_ref().map(|whole| whole.sequence);
-        if self.baselines.get(tick(sequence)).is_some() || whole == Some(sequence) {
-            // The server repeats it because the acknowledgement was lost.
-            if whole == Some(sequence) {
-                self.uplink.set_due();
-            }
-            self.counters.settled += 1;
+        // Whoever has not heard them is not ready for snapshots.
+        let Some(parameters) = self.standing.parameters() else {
             return;
-        }
-        match self.assemblies.add(part) {
+        };
+        let pace = Pace::new(parameters);
+        match self.reception.add(now, parameters.compression, part) {
             Ok(None) => {}
-            Ok(Some(assembly)) => self.build(now, &assembly),
-            Err(Rejected::Duplicate) => self.counters.duplicate += 1,
-            Err(Rejected::TooOld) => self.counters.settled += 1,
-            Err(Rejected::Contradiction) => self.counters.contradiction += 1,
-        }
-    }
-
-    /// Builds the snapshot whose datagrams are all here.
-    fn build(&mut self, now: Instant, assembly: &Assembly) {
-        let DownHeader { acknowledged, .. } = assembly.header;
-        let baseline = match acknowledged {
-            SnapshotSeq::NONE => self.base.clone(),
-            sequence => self.baselines.get(tick(sequence)).cloned(),
-        };
-        let (Some(baseline), Some(parameters)) = (baseline, self.parameters) else {
-            self.counters.baseline_missing += 1;
-            return;
-        };
-        match assembly.build(parameters.compression, &baseline) {
-            Ok(snapshot) => {
-                self.complete(now, acknowledged, assembly.answered, Arc::new(snapshot));
+            Ok(Some(completed)) => self.show(now, pace, &completed),
+            Err(Unused::Unheard) => {
+                self.uplink.set_due();
+                self.counters.settled += 1;
             }
-            Err(Spoilt::UnknownObject) => self.counters.unknown_object += 1,
-            Err(Spoilt::Twice) => self.counters.object_twice += 1,
+            Err(Unused::Settled | Unused::Rejected(Rejected::TooOld)) => self.counters.settled += 1,
+            Err(Unused::Rejected(Rejected::Duplicate)) => self.counters.duplicate += 1,
+            Err(Unused::Rejected(Rejected::Contradiction)) => self.counters.contradiction += 1,
+            Err(Unused::NoBaseline) => self.counters.baseline_missing += 1,
+            Err(Unused::Spoilt(Spoilt::UnknownObject)) => self.counters.unknown_object += 1,
+            Err(Unused::Spoilt(Spoilt::Twice)) => self.counters.object_twice += 1,
         }
     }
 
-    fn complete(
-        &mut self,
-        now: Instant,
-        baseline: SnapshotSeq,
-        answered: Option<EventId>,
-        snapshot: Arc<Snapshot>,
-    ) {
-        let sequence = snapshot.sequence;
-        let before = self.whole.as_ref().map(|whole| whole.sequence);
-        let is_newest = before.is_none_or(|before| before < sequence);
-        self.baselines.insert(tick(sequence), snapshot.clone());
-        if core::mem::take(&mut self.is_new_timeline) {
-            self.timeline.clear();
-            self.clock = RemoteClock::new();
+    fn show(&mut self, now: Instant, pace: Pace, completed: &Completed) {
+        let snapshot = &completed.snapshot;
+        let is_newest = completed.is_newest;
+        match completed.mode {
+            Mode::Performant => self.counters.performant += 1,
+            Mode::Fallback => self.counters.fallback += 1,
         }
-        let time = self.time_of(sequence).unwrap_or_default();
         // Too late to be shown, but good to be a baseline.
-        let shown = self.timeline.insert(time, snapshot.clone());
+        let shown = self.showing.add(now, pace, snapshot, is_newest);
         self.counters.late += u64::from(shown.is_err());
-        let mode = match baseline {
-            SnapshotSeq::NONE => Mode::Fallback,
-            _ => Mode::Performant,
-        };
-        self.counters.performant += u64::from(mode == Mode::Performant);
-        self.counters.fallback += u64::from(mode == Mode::Fallback);
-        let own = self.own().and_then(|own| snapshot.creature(own)).copied();
         if is_newest {
-            self.clock.add_arrival(now, time);
-            let missing = before.map_or(0, |before| sequence.since(before) - 1);
-            self.loss.add_arrival(missing);
-            // An acknowledgement holds for later snapshots too.
-            self.answered = self.answered.max(answered.unwrap_or_default());
-            self.mode = Some(mode);
-            self.whole = Some(snapshot.clone());
-            self.last_whole = now;
+            self.loss.add_arrival(completed.missing);
             self.uplink.set_due();
-            // The server refers to what it knows to be here, and that only moves on.
-            self.baselines.drop_older(tick(baseline));
-            self.assemblies.drop_older(baseline);
             self.connection.set_good();
-            self.drop_old_shots();
+            let newest = self.reception.newest();
+            self.commands.drop_old_shots(pace, newest);
             if self.phase == Phase::Ready {
                 self.phase = Phase::Playing;
                 self.tell(ClientEvent::Started);
             }
         }
-        // What a newer one answers may be more than this one shows.
-        let at_least = match is_newest {
-            true => self.answered,
-            false => EventId::default(),
-        };
+        let own = self.own().and_then(|own| snapshot.creature(own));
         self.tell(ClientEvent::Snapshot(Whole {
-            sequence,
+            sequence: snapshot.sequence,
             tick: snapshot.tick,
-            answered: answered.unwrap_or(at_least),
-            own,
+            answered: completed.answered,
+            own: own.copied(),
             is_newest,
         }));
         if is_newest {
-            self.ask_resrefs(now);
+            self.ask_resrefs(now, snapshot);
         }
-    }
-
-    /// Forgets the shots that will not be shown again, however late the picture is.
-    fn drop_old_shots(&mut self) {
-        let Some(parameters) = self.parameters else {
-            return;
-        };
-        let lerp = core::time::Duration::from_millis(parameters.lerp_ms.into());
-        let (newest, interval) = (self.newest, self.interval().unwrap_or_default());
-        let lives = &self.shot_lives;
-        self.commands.drop_shots(|shot| {
-            let age = interval.saturating_mul(newest.since(shot.at));
-            age > lives.of(shot.kind) + lerp + EXTRAPOLATION_MAX
-        });
     }
 
     /// No snapshot was whole for long, although parts of some come.
     fn give_up_snapshots(&mut self, now: Instant) {
         // Nothing is held up for so long. Rather is the border where it should not be.
-        self.border.clear();
-        self.parameters_tick = None;
-        if self.whole.is_some() {
+        self.reception.open_border();
+        self.standing.accept_any_tick();
+        if self.reception.whole().is_some() {
             self.counters.hang += 1;
             self.forget_snapshots(now);
         }
     }
 
     /// What is held is of no use any more. The picture stays until there is another.
-    pub(super) fn forget_snapshots(&mut self, now: Instant) {
-        self.assemblies.clear();
-        self.baselines.clear();
-        self.newest = SnapshotSeq::NONE;
-        self.whole = None;
-        self.mode = None;
-        self.last_part = None;
-        self.last_whole = now;
-        self.is_new_timeline = true;
+    fn forget_snapshots(&mut self, now: Instant) {
+        self.reception.forget(now);
+        self.showing.restart();
     }
 }
 

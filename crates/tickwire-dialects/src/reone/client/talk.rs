@@ -9,6 +9,7 @@ use super::super::message::{self, UpFrame};
 use super::super::{CallId, EventId, ObjectId, Text};
 use super::call::{Asked, CallReply};
 use super::limits::EVENTS_WAITING;
+use super::snapshot::Snapshot;
 use super::{AskError, Client, ClientEvent, Phase, SendError};
 
 impl Client {
@@ -19,7 +20,7 @@ impl Client {
         if !self.is_initialised() {
             return Err(SendError::NotReady);
         }
-        self.uplink.push(kind, content, self.shown)
+        self.uplink.push(kind, content, self.showing.tick())
     }
 
     /// Tells the game something once; it may be lost.
@@ -66,30 +67,27 @@ impl Client {
             return Err(AskError::TooLong);
         }
         // What ended waits for the application, and is not dropped.
-        let has_room = self.outbox.waiting() + argument.len() < CALLS_BYTES;
+        let has_room = self.connection.outbox.waiting() + argument.len() < CALLS_BYTES;
         if !has_room || self.events.len() >= EVENTS_WAITING {
             return Err(AskError::TooMany);
         }
         let id = self.calls.ask(now, asked).map_err(|_| AskError::TooMany)?;
         let id = CallId(id.0);
-        let frame = UpFrame::Call {
+        self.say(&UpFrame::Call {
             id,
             method,
             argument,
-        };
-        let pushed = self.outbox.push(&frame);
-        debug_assert!(pushed.is_ok(), "there was room for it");
-        self.traffic.messages_out += 1;
+        });
         Ok(id)
     }
 
     /// Asks what the creatures of the newest snapshot are, as far as it is not known.
-    pub(super) fn ask_resrefs(&mut self, now: Instant) {
-        let (Some(newest), Some(module)) = (self.whole.clone(), self.module) else {
+    pub(super) fn ask_resrefs(&mut self, now: Instant, newest: &Snapshot) {
+        let Some(module) = self.module() else {
             return;
         };
         let mut casting = core::mem::take(&mut self.casting);
-        casting.ask(now, &newest, |id| {
+        casting.ask(now, newest, |id| {
             let argument = id.0.to_le_bytes();
             let method = message::Method::Resref.name();
             let asked = Asked::Creature(id, module);
@@ -104,7 +102,7 @@ impl Client {
             let outcome = asked.read(outcome);
             match asked {
                 Asked::Creature(creature, module) => {
-                    if self.module == Some(module) {
+                    if self.module() == Some(module) {
                         let resref = match outcome {
                             Ok(CallReply::Resref(resref)) => Some(resref),
                             _ => None,
@@ -122,7 +120,8 @@ impl Client {
 
     fn hear_resref(&mut self, id: ObjectId, resref: Option<String>) {
         // A question that timed out has waited long enough by then.
-        self.casting.answer(self.last_heard, id, resref.as_deref());
+        let now = self.connection.last_heard();
+        self.casting.answer(now, id, resref.as_deref());
         if let Some(resref) = resref {
             self.tell(ClientEvent::Known { id, resref });
         }

@@ -168,3 +168,20 @@ fn leaving_while_it_waits_ends_it() {
     script.pass(ms(60_000));
     assert_eq!(script.orders.len(), orders);
 }
+
+#[test]
+fn half_a_frame_of_a_stream_that_was_given_up_is_no_part_of_the_next() {
+    let mut script = ClientScript::playing();
+    let refused = DownFrame::Refused {
+        reason: Refusal::SHUTDOWN,
+        text: text("back in a minute"),
+    };
+    script.write(&[refused]);
+    assert_eq!(script.client.phase(), Phase::Reconnecting);
+    // The kind of a frame, and not yet its length: the old stream was not empty.
+    script.write_bytes(&[5, 0]);
+    script.pass(ms(1_000));
+    script.accept();
+    script.welcome();
+    assert_eq!(script.client.phase(), Phase::Loading);
+}

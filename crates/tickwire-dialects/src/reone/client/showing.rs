@@ -1,0 +1,191 @@
+//! From snapshots to what is shown at a moment.
+//!
+//! In: whole snapshots as they become so, and at which pace the server makes them. Out: a [`View`] of
+//! any moment, late by as much as the server asks for, so that the snapshots around it are usually here.
+//! Nobody looks back: a moment before the last one shown is not shown again.
+
+use alloc::sync::Arc;
+use core::num::NonZeroU16;
+use core::time::Duration;
+
+use tickwire_session::Instant;
+use tickwire_state::{RemoteClock, Timeline, TooLate};
+
+use super::super::SnapshotSeq;
+use super::super::message::Parameters;
+use super::View;
+use super::casting::Casting;
+use super::limits::{EXTRAPOLATION_MAX, TIMELINE};
+use super::snapshot::Snapshot;
+
+#[derive(Debug)]
+pub(super) struct Showing {
+    /// What moves faster than this, in the game's units a second, jumped.
+    speed_max: f32,
+    timeline: Timeline<Arc<Snapshot>>,
+    /// The server's clock, by the snapshots that came.
+    clock: RemoteClock,
+    /// The next whole snapshot begins another timeline.
+    is_outdated: bool,
+    /// The server's tick at the moment that was shown last; 0 before the first.
+    tick: u32,
+}
+
+/// When snapshots are, on the server's clock, and how late they are shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    tick_rate: NonZeroU16,
+    pub(super) lerp: Duration,
+}
+
+impl Showing {
+    /// Nothing is there to be shown.
+    pub(super) const fn new(speed_max: f32) -> Self {
+        Self {
+            speed_max,
+            timeline: Timeline::new(TIMELINE, EXTRAPOLATION_MAX),
+            clock: RemoteClock::new(),
+            is_outdated: false,
+            tick: 0,
+        }
+    }
+
+    /// Another module begins: there is nothing to be shown until it has a snapshot.
+    pub(super) fn clear(&mut self) {
+        *self = Self::new(self.speed_max);
+    }
+
+    /// What comes next does not follow what is here. The picture stays until it comes.
+    pub(super) const fn restart(&mut self) {
+        self.is_outdated = true;
+    }
+
+    /// Takes a whole snapshot. If none is newer, the server's clock has come as far as this.
+    pub(super) fn add(
+        &mut self,
+        now: Instant,
+        pace: Pace,
+        snapshot: &Arc<Snapshot>,
+        is_newest: bool,
+    ) -> Result<(), TooLate> {
+        if self.is_outdated {
+            self.timeline.clear();
+            self.clock = RemoteClock::new();
+            self.is_outdated = false;
+        }
+        let time = pace.time_of(snapshot.sequence);
+        if is_newest {
+            self.clock.add_arrival(now, time);
+        }
+        self.timeline.insert(time, snapshot.clone())
+    }
+
+    /// The world as it is to be shown now.
+    pub(super) fn sample<'a>(
+        &'a mut self,
+        now: Instant,
+        pace: Pace,
+        casting: &'a Casting,
+    ) -> Option<View<'a>> {
+        let time = self.time_at(now, pace)?;
+        let reach = self.speed_max * pace.interval().as_secs_f32();
+        let view = View::new(self.timeline.sample(time)?, casting, reach);
+        self.tick = view.tick();
+        Some(view)
+    }
+
+    /// The moment of the server's clock that is to be shown now.
+    pub(super) fn time_at(&self, now: Instant, pace: Pace) -> Option<Duration> {
+        let reached = self.clock.time_at(now)?;
+        Some(reached.saturating_sub(pace.lerp))
+    }
+
+    /// The server's tick at the moment that was shown last; 0 before the first.
+    pub(super) const fn tick(&self) -> u32 {
+        self.tick
+    }
+}
+
+impl Pace {
+    /// The pace that the server said.
+    pub(super) const fn new(parameters: &Parameters) -> Self {
+        Self {
+            tick_rate: parameters.tick_rate,
+            lerp: Duration::from_millis(parameters.lerp_ms as u64),
+        }
+    }
+
+    /// The moment of the server's clock that a snapshot shows.
+    pub(super) fn time_of(self, sequence: SnapshotSeq) -> Duration {
+        let rate = u64::from(self.tick_rate.get());
+        Duration::from_nanos(u64::from(sequence.0) * 1_000_000_000 / rate)
+    }
+
+    /// The time from one snapshot to the next.
+    pub(super) fn interval(self) -> Duration {
+        self.time_of(SnapshotSeq(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::message::Base;
+    use super::*;
+
+    const NOW: Instant = Instant::ZERO;
+
+    const fn pace(tick_rate: u16) -> Pace {
+        let Some(tick_rate) = NonZeroU16::new(tick_rate) else {
+            panic!("some snapshots come");
+        };
+        Pace {
+            tick_rate,
+            lerp: Duration::ZERO,
+        }
+    }
+
+    fn snapshot(sequence: u32) -> Arc<Snapshot> {
+        let base = Base::decode(&[0; 12]).expect("a header alone");
+        let mut snapshot = Snapshot::from_base(&base).expect("nothing is there twice");
+        snapshot.sequence = SnapshotSeq(sequence);
+        Arc::new(snapshot)
+    }
+
+    fn shown(showing: &mut Showing) -> Option<u32> {
+        let casting = Casting::default();
+        let view = showing.sample(NOW, pace(20), &casting)?;
+        Some(view.sequence().0)
+    }
+
+    #[test]
+    fn moments_do_not_drift_at_a_rate_that_divides_no_second() {
+        assert_eq!(pace(20).interval(), Duration::from_millis(50));
+        let hour = SnapshotSeq(3 * 3_600);
+        assert_eq!(pace(3).time_of(hour), Duration::from_secs(3_600));
+    }
+
+    #[test]
+    fn the_picture_stays_until_there_is_another() {
+        let mut showing = Showing::new(1.0);
+        assert_eq!(shown(&mut showing), None);
+        assert_eq!(showing.add(NOW, pace(20), &snapshot(9), true), Ok(()));
+        assert_eq!(shown(&mut showing), Some(9));
+        assert_eq!(
+            showing.add(NOW, pace(20), &snapshot(8), false),
+            Err(TooLate)
+        );
+        showing.restart();
+        assert_eq!(shown(&mut showing), Some(9));
+        assert_eq!(showing.add(NOW, pace(20), &snapshot(2), true), Ok(()));
+        assert_eq!(shown(&mut showing), Some(2));
+    }
+
+    #[test]
+    fn of_another_module_nothing_is_shown_until_it_has_a_snapshot() {
+        let mut showing = Showing::new(1.0);
+        assert_eq!(showing.add(NOW, pace(20), &snapshot(9), true), Ok(()));
+        showing.clear();
+        assert_eq!(shown(&mut showing), None);
+        assert_eq!(showing.tick(), 0);
+    }
+}

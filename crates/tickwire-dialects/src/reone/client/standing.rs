@@ -1,0 +1,305 @@
+//! How this client stands with the server: the way to Ready, and back.
+//!
+//! In: Parameters, Invalid, and that snapshots come. Out: when a Ping or a Ready is to go out, and what
+//! to do once the server is to be believed that it does not know this client. Anybody can forge a
+//! datagram, so what came late does not undo what came since, and an Invalid counts only while no
+//! snapshot comes.
+
+use tickwire_session::Instant;
+use tickwire_wire::Serial;
+
+use super::super::ObjectId;
+use super::super::message::{Invalid, Parameters, Role};
+use super::Phase;
+use super::limits::{INVALID_PATIENCE, PING_AFTER, PING_PERIOD, UNKNOWN_PINGS};
+use super::showing::Pace;
+
+#[derive(Debug)]
+pub(super) struct Standing {
+    parameters: Option<Parameters>,
+    /// The server's tick when it said them. What it said earlier and comes later is not true any more.
+    parameters_tick: Option<u32>,
+    /// When the next Ping or Ready goes out.
+    next_ping: Instant,
+    /// The server said its parameters, and is owed a Ready.
+    owes_ready: bool,
+    /// Pings since the server last answered one.
+    pings: u32,
+    doubt: Option<Doubt>,
+    last_datagram: Option<Instant>,
+}
+
+/// The server says that it does not know this client, or not as it was.
+#[derive(Clone, Copy, Debug)]
+struct Doubt {
+    why: Invalid,
+    /// When it is to be believed, if no snapshot comes before.
+    due: Instant,
+}
+
+/// What is to be said now.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Due {
+    pub(super) is_ping: bool,
+    pub(super) is_ready: bool,
+}
+
+/// What makes the server know this client again.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Remedy {
+    /// To show the token again.
+    Ping,
+    /// To begin with the handshake.
+    Handshake,
+}
+
+/// The server has said other parameters since.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct HeldUp;
+
+impl Standing {
+    /// The server knows nothing of this client.
+    pub(super) const fn new(now: Instant) -> Self {
+        Self {
+            parameters: None,
+            parameters_tick: None,
+            next_ping: now,
+            owes_ready: false,
+            pings: 0,
+            doubt: None,
+            last_datagram: None,
+        }
+    }
+
+    /// Another module begins: the server will say what this client is in it.
+    pub(super) const fn change_module(&mut self) {
+        self.parameters = None;
+        self.parameters_tick = None;
+        self.doubt = None;
+    }
+
+    /// Asks the server for its parameters, beginning now.
+    pub(super) const fn initialise(&mut self, now: Instant) {
+        self.accept_any_tick();
+        self.next_ping = now;
+        self.pings = 0;
+    }
+
+    /// Whoever asks anew takes any answer: a tick that was forged must not keep the true ones out.
+    pub(super) const fn accept_any_tick(&mut self) {
+        self.parameters_tick = None;
+    }
+
+    /// The server said its parameters at this tick. Returns those before.
+    pub(super) fn hear_parameters(
+        &mut self,
+        now: Instant,
+        tick: u32,
+        parameters: &Parameters,
+    ) -> Result<Option<Parameters>, HeldUp> {
+        // Those of one tick cannot be told apart. The later arrival counts: if that is the wrong one, the
+        // server says the right one again at a later tick.
+        if self
+            .parameters_tick
+            .is_some_and(|newest| tick.is_older_than(newest))
+        {
+            return Err(HeldUp);
+        }
+        self.parameters_tick = Some(tick);
+        // Whoever says its parameters has not heard Ready.
+        self.owes_ready = true;
+        self.next_ping = now + PING_PERIOD;
+        self.pings = 0;
+        self.doubt = None;
+        Ok(self.parameters.replace(*parameters))
+    }
+
+    /// A datagram came, of whatever kind.
+    pub(super) const fn hear_datagram(&mut self, now: Instant) {
+        self.last_datagram = Some(now);
+    }
+
+    /// A part of a snapshot came. Returns whether it refutes an Invalid.
+    pub(super) const fn hear_snapshot(&mut self) -> bool {
+        self.pings = 0;
+        self.doubt.take().is_some()
+    }
+
+    /// The server says that it does not know this client as it was; a part of a snapshot came last at
+    /// `last_part`.
+    pub(super) fn hear_invalid(&mut self, now: Instant, why: Invalid, last_part: Option<Instant>) {
+        let due = match last_part {
+            Some(last) => now.max(last + INVALID_PATIENCE),
+            None => now,
+        };
+        self.doubt = Some(Doubt { why, due });
+    }
+
+    /// When an Invalid is to be believed.
+    pub(super) fn doubt_at(&self) -> Option<Instant> {
+        self.doubt.as_ref().map(|doubt| doubt.due)
+    }
+
+    /// The connection ended, and whatever the server said of it is over.
+    pub(super) const fn clear_doubt(&mut self) {
+        self.doubt = None;
+    }
+
+    /// What an Invalid asks for, once it is to be believed.
+    pub(super) fn take_remedy(&mut self, now: Instant) -> Option<Remedy> {
+        let doubt = self.doubt.take_if(|doubt| now >= doubt.due)?;
+        Some(match doubt.why {
+            Invalid::NewModule => Remedy::Handshake,
+            Invalid::Unknown if self.pings >= UNKNOWN_PINGS => Remedy::Handshake,
+            Invalid::SameModule | Invalid::Unknown => Remedy::Ping,
+        })
+    }
+
+    /// When the next Ping or Ready is due.
+    pub(super) fn ping_at(&self, phase: Phase) -> Option<Instant> {
+        match phase {
+            Phase::Initialising | Phase::Ready => Some(self.next_ping),
+            Phase::Playing => Some(self.next_ping.max(self.last_datagram? + PING_AFTER)),
+            _ => None,
+        }
+    }
+
+    /// What is to be said now, which then is not due any more.
+    pub(super) fn take_due(&mut self, now: Instant, phase: Phase) -> Due {
+        let is_due = self.ping_at(phase).is_some_and(|at| now >= at);
+        let says_ready = is_due && phase == Phase::Ready;
+        let is_ping = is_due && !says_ready;
+        if is_due {
+            self.next_ping = now + PING_PERIOD;
+            self.pings = self.pings.saturating_add(u32::from(is_ping));
+        }
+        Due {
+            is_ping,
+            is_ready: core::mem::take(&mut self.owes_ready) || says_ready,
+        }
+    }
+
+    /// What the server said that this client is, and how snapshots come.
+    pub(super) const fn parameters(&self) -> Option<&Parameters> {
+        self.parameters.as_ref()
+    }
+
+    /// The creature that this client steers.
+    pub(super) fn own(&self) -> Option<ObjectId> {
+        let parameters = self.parameters?;
+        (parameters.role == Role::Player).then_some(parameters.own)
+    }
+
+    /// When snapshots are, and how late they are shown.
+    pub(super) fn pace(&self) -> Option<Pace> {
+        self.parameters.as_ref().map(Pace::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::num::NonZeroU16;
+    use core::time::Duration;
+
+    use super::super::super::ModuleNumber;
+    use super::super::super::message::Compression;
+    use super::*;
+
+    const START: Instant = Instant::ZERO;
+    const PARAMETERS: Parameters = Parameters {
+        tick_rate: NonZeroU16::MIN,
+        lerp_ms: 100,
+        role: Role::Spectator,
+        own: ObjectId(7),
+        module: ModuleNumber(1),
+        compression: Compression::None,
+    };
+    const NOTHING: Due = Due {
+        is_ping: false,
+        is_ready: false,
+    };
+    const PING: Due = Due {
+        is_ping: true,
+        ..NOTHING
+    };
+    const READY: Due = Due {
+        is_ready: true,
+        ..NOTHING
+    };
+
+    #[test]
+    fn pings_and_readys_keep_their_distance() {
+        let mut standing = Standing::new(START);
+        let mut now = START;
+        assert_eq!(standing.take_due(now, Phase::Loading), NOTHING);
+        assert_eq!(standing.take_due(now, Phase::Initialising), PING);
+        assert_eq!(standing.take_due(now, Phase::Initialising), NOTHING);
+        now += PING_PERIOD;
+        assert_eq!(standing.take_due(now, Phase::Initialising), PING);
+        assert_eq!(standing.hear_parameters(now, 1, &PARAMETERS), Ok(None));
+        assert_eq!(standing.take_due(now, Phase::Ready), READY, "owed at once");
+        assert_eq!(standing.take_due(now, Phase::Ready), NOTHING);
+        now += PING_PERIOD;
+        assert_eq!(standing.take_due(now, Phase::Ready), READY);
+    }
+
+    #[test]
+    fn whoever_plays_pings_only_into_silence() {
+        let mut standing = Standing::new(START);
+        assert_eq!(standing.ping_at(Phase::Playing), None);
+        standing.hear_datagram(START);
+        assert_eq!(standing.ping_at(Phase::Playing), Some(START + PING_AFTER));
+    }
+
+    #[test]
+    fn parameters_that_were_held_up_undo_nothing() {
+        let mut standing = Standing::new(START);
+        let player = Parameters {
+            role: Role::Player,
+            ..PARAMETERS
+        };
+        assert_eq!(standing.hear_parameters(START, 9, &player), Ok(None));
+        let late = standing.hear_parameters(START, 8, &PARAMETERS);
+        assert_eq!(late, Err(HeldUp));
+        assert_eq!(standing.own(), Some(ObjectId(7)));
+        standing.initialise(START);
+        let asked = standing.hear_parameters(START, 8, &PARAMETERS);
+        assert_eq!(asked, Ok(Some(player)));
+        assert_eq!(standing.own(), None, "a spectator steers nobody");
+    }
+
+    #[test]
+    fn an_invalid_waits_for_snapshots_to_stop() {
+        let mut standing = Standing::new(START);
+        let soon = START + (INVALID_PATIENCE - Duration::from_millis(1));
+        standing.hear_invalid(soon, Invalid::SameModule, Some(START));
+        assert_eq!(standing.take_remedy(soon), None);
+        let due = START + INVALID_PATIENCE;
+        assert_eq!(standing.doubt_at(), Some(due));
+        assert_eq!(standing.take_remedy(due), Some(Remedy::Ping));
+        assert_eq!(standing.take_remedy(due), None, "once");
+    }
+
+    #[test]
+    fn a_snapshot_refutes_an_invalid() {
+        let mut standing = Standing::new(START);
+        assert!(!standing.hear_snapshot());
+        standing.hear_invalid(START, Invalid::NewModule, None);
+        assert!(standing.hear_snapshot());
+        assert_eq!(standing.take_remedy(START), None);
+    }
+
+    #[test]
+    fn an_unknown_client_shows_its_token_before_it_begins_with_the_handshake() {
+        let mut standing = Standing::new(START);
+        let mut now = START;
+        for _ in 0..UNKNOWN_PINGS {
+            standing.hear_invalid(now, Invalid::Unknown, None);
+            assert_eq!(standing.take_remedy(now), Some(Remedy::Ping));
+            assert_eq!(standing.take_due(now, Phase::Initialising), PING);
+            now += PING_PERIOD;
+        }
+        standing.hear_invalid(now, Invalid::Unknown, None);
+        assert_eq!(standing.take_remedy(now), Some(Remedy::Handshake));
+    }
+}
