@@ -35,6 +35,7 @@ pub mod echo;
 mod loss;
 mod path;
 mod peer_clock;
+mod rooms;
 mod round_trip;
 mod session;
 mod stats;
@@ -55,6 +56,7 @@ pub use call::{
 pub use loss::Loss;
 pub use path::{Addr, Ended, Host, Path, Room, StreamId, Transmit};
 pub use peer_clock::PeerClock;
+pub use rooms::Rooms;
 pub use round_trip::RoundTrip;
 pub use session::{Events, Session};
 pub use stats::{PeerStats, Traffic};

@@ -55,6 +55,10 @@ pub const BODY_MAX: usize = 60_000;
 /// Clients at a time, unless configured otherwise.
 pub const CLIENTS: usize = 64;
 
+/// Datagram paths that are narrower than usual and remembered, sixteen for each of the usual
+/// [`CLIENTS`]. One above that is taken to be as wide as usual.
+pub const ROOMS_MAX: usize = 1_024;
+
 /// Bytes a second for each client's datagrams, unless configured otherwise: a few hundred objects that
 /// move, and room to repeat a full snapshot of them.
 pub const BYTES_PER_SECOND: u32 = 512 * 1_024;

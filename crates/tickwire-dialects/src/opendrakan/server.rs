@@ -22,12 +22,13 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use tickwire_session::{
-    Addr, Attachments, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, Transmit,
+    Addr, Attachments, Ended, Events, Instant, Path, PeerStats, Room, Rooms, Session, StreamId,
+    Transmit,
 };
 use tickwire_state::Tick;
 
 use super::limits::{
-    BYTES_PER_SECOND, CLIENTS, DATABASES_MAX, DATAGRAM_MAX, DATAGRAM_MIN, SEND_TICKS, TIMEOUT,
+    BYTES_PER_SECOND, CLIENTS, DATABASES_MAX, DATAGRAM_MIN, ROOMS_MAX, SEND_TICKS, TIMEOUT,
 };
 use super::message::{Lifecycle, Message};
 use super::snapshot::{Object, Snapshot};
@@ -77,8 +78,7 @@ pub struct Server {
     attachments: Attachments<ClientId>,
     peers: BTreeMap<ClientId, Peer>,
     streams: BTreeMap<StreamId, ClientId>,
-    /// Datagram paths that carry less than usual.
-    rooms: BTreeMap<Addr, u16>,
+    rooms: Rooms,
     accepted: u32,
     partings: VecDeque<Parting>,
     events: VecDeque<ServerEvent>,
@@ -95,9 +95,6 @@ struct Parting {
     /// It reads nothing: there is no use in waiting.
     is_abrupt: bool,
 }
-
-/// Narrow paths that are remembered, more than there are clients.
-const ROOMS_MAX: usize = 1_024;
 
 impl Server {
     /// A server at tick 0. The bytes are a secret of this run: whoever knows them can take over the
@@ -143,7 +140,7 @@ impl Server {
             attachments: Attachments::new(secret),
             peers: BTreeMap::new(),
             streams: BTreeMap::new(),
-            rooms: BTreeMap::new(),
+            rooms: Rooms::new(ROOMS_MAX),
             accepted: 0,
             partings: VecDeque::new(),
             events: VecDeque::new(),
@@ -361,11 +358,7 @@ impl Session for Server {
                 }
             }
             Path::Datagrams(addr) => {
-                if room.largest >= DATAGRAM_MAX {
-                    self.rooms.remove(&addr);
-                } else if self.rooms.len() < ROOMS_MAX {
-                    self.rooms.insert(addr, room.largest);
-                }
+                self.rooms.set(addr, room);
                 let client = self.attachments.peer_at(addr);
                 if let Some(peer) = client.and_then(|client| self.peers.get_mut(&client)) {
                     peer.set_largest(room.largest);
@@ -384,9 +377,7 @@ impl Session for Server {
                 }
             }
             // Only the stream's end or silence ends a session: datagrams may be refused for a moment.
-            Path::Datagrams(addr) => {
-                self.rooms.remove(&addr);
-            }
+            Path::Datagrams(addr) => self.rooms.remove(addr),
         }
     }
 

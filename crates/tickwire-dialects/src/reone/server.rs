@@ -30,7 +30,7 @@ use alloc::vec::Vec;
 use core::num::NonZeroU16;
 use core::time::Duration;
 
-use tickwire_session::{Addr, Attachments, Instant, MethodError, Methods, StreamId, Token};
+use tickwire_session::{Addr, Attachments, Instant, MethodError, Methods, Rooms, StreamId, Token};
 use tickwire_state::{SightRange, Vec2};
 use tickwire_wire::Serial;
 
@@ -43,7 +43,9 @@ use changes::Changes;
 use commands::Commands;
 use connection::Connection;
 use datagrams::{Desk, Staged};
-use limits::{CLIENTS, ENDED_TOKENS, LERP, SIGHT, SNAPSHOT_BYTES, SNAPSHOT_BYTES_MAX, TICK_RATE};
+use limits::{
+    CLIENTS, ENDED_TOKENS, LERP, ROOMS_MAX, SIGHT, SNAPSHOT_BYTES, SNAPSHOT_BYTES_MAX, TICK_RATE,
+};
 use module::Served;
 use peer::{Peer, Stage};
 use world::World;
@@ -102,8 +104,7 @@ pub struct Server {
     ended_tokens: BTreeSet<Token>,
     ended_order: VecDeque<Token>,
     methods: Methods<()>,
-    /// Datagram paths that carry less than usual.
-    rooms: BTreeMap<Addr, u16>,
+    rooms: Rooms,
     accepted: u32,
     /// Addresses that are to be told that their datagrams mean nothing here.
     strangers: VecDeque<(Addr, Invalid)>,
@@ -167,7 +168,7 @@ impl Server {
             ended_tokens: BTreeSet::new(),
             ended_order: VecDeque::new(),
             methods,
-            rooms: BTreeMap::new(),
+            rooms: Rooms::new(ROOMS_MAX),
             accepted: 1,
             strangers: VecDeque::new(),
             aborts: VecDeque::new(),

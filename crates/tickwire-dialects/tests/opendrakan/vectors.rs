@@ -7,7 +7,7 @@ mod worked;
 use std::collections::BTreeSet;
 
 use tickwire_dialects::opendrakan::inspect;
-use tickwire_dialects::opendrakan::message::Way;
+use tickwire_dialects::opendrakan::message::{Kind, Way};
 use tickwire_wire::{FieldLog, Trace};
 
 use super::script::{bytes_of, each};
@@ -66,12 +66,14 @@ fn every_refused_vector_is_refused_where_its_file_says() {
 
 #[test]
 fn every_type_has_a_golden_file_of_every_way_it_may_come() {
-    let seen: BTreeSet<u8> = accepted()
+    let seen: BTreeSet<(Kind, Way)> = accepted()
         .iter()
-        .flat_map(|(_, _, messages)| messages)
-        .map(|message| message.id())
+        .flat_map(|(_, way, messages)| messages.iter().map(|message| (message.kind(), *way)))
         .collect();
-    assert_eq!(seen, (0..=14).collect());
+    let all = Kind::ALL
+        .iter()
+        .flat_map(|&kind| kind.ways().iter().map(move |&way| (kind, way)));
+    assert_eq!(seen, all.collect());
 }
 
 #[test]

@@ -5,95 +5,75 @@ use tickwire_state::Tick;
 use tickwire_wire::DecodeError;
 
 use super::super::{DatabaseId, ObjectId, Reader, Writer, path};
-use super::{
-    Action, ActionState, AnalogAction, AssetRef, BasicChanges, Confirm, Lifecycle, Message,
-};
+use super::{Action, AnalogAction, AssetRef, BasicChanges, Confirm, Kind, Lifecycle, Message};
 
-/// Reads the fields of type `id`, the last of which may reach to `end`.
+/// Reads the fields of a kind, the last of which may reach to `end`.
 pub(super) fn decode<'a>(
-    id: u8,
+    kind: Kind,
     r: &mut Reader<'a>,
     end: usize,
 ) -> Result<Message<'a>, DecodeError> {
-    Ok(match id {
-        0 => Message::DatabaseEntry {
+    Ok(match kind {
+        Kind::DatabaseEntry => Message::DatabaseEntry {
             database: DatabaseId(r.u32("database")?),
             path: path::decode(r, "path", end - r.position())?,
         },
-        1 => Message::LoadLevel {
+        Kind::LoadLevel => Message::LoadLevel {
             databases: r.u32("databases")?,
             path: path::decode(r, "path", end - r.position())?,
         },
-        2 => Message::ObjectStates {
+        Kind::ObjectStates => Message::ObjectStates {
             tick: tick(r)?,
             object: object(r, "object")?,
             states: BasicChanges::decode(r)?,
         },
-        3 => Message::ObjectExtraStates {
+        Kind::ObjectExtraStates => Message::ObjectExtraStates {
             tick: tick(r)?,
             object: object(r, "object")?,
             bundle: r.bytes("states", end - r.position())?,
         },
-        4 => Message::ConfirmSnapshot(Confirm::decode(r)?),
-        5 => Message::GlobalMessage {
+        Kind::ConfirmSnapshot => Message::ConfirmSnapshot(Confirm::decode(r)?),
+        Kind::GlobalMessage => Message::GlobalMessage {
             channel: r.u32("channel")?,
             real_time: real_time(r)?,
             body: r.bytes("body", end - r.position())?,
         },
-        6 => Message::ObjectMessage {
+        Kind::ObjectMessage => Message::ObjectMessage {
             channel: r.u32("channel")?,
             sender: object(r, "sender")?,
             receiver: object(r, "receiver")?,
             real_time: real_time(r)?,
             body: r.bytes("body", end - r.position())?,
         },
-        7 => Message::ObjectAnimation {
+        Kind::ObjectAnimation => Message::ObjectAnimation {
             real_time: real_time(r)?,
             object: object(r, "object")?,
             animation: AssetRef::decode(r)?,
             channel: r.i32("channel")?,
             speed: finite(r, "speed")?,
         },
-        11 => Message::Sound {
+        Kind::AcknowledgeSnapshot => Message::AcknowledgeSnapshot {
+            tick: Tick(r.u64("tick")?),
+        },
+        Kind::Action => Message::Action(Action::decode(r)?),
+        Kind::AnalogAction => Message::AnalogAction(AnalogAction::decode(r)?),
+        Kind::Sound => Message::Sound {
             real_time: real_time(r)?,
             sound: AssetRef::decode(r)?,
         },
-        12 => Message::ObjectCreated {
+        Kind::ObjectCreated => Message::ObjectCreated {
             tick: tick(r)?,
             object: object(r, "object")?,
             prototype: object(r, "prototype")?,
         },
-        13 => Message::LifecycleChanged {
+        Kind::LifecycleChanged => Message::LifecycleChanged {
             tick: tick(r)?,
             object: object(r, "object")?,
             lifecycle: Lifecycle::decode(r)?,
         },
-        8..=10 | 14 => return decode_uplink(id, r),
-        other => return Err(r.refuse("type", other.into())),
-    })
-}
-
-/// Reads the fields of a type that clients send.
-fn decode_uplink<'a>(id: u8, r: &mut Reader<'_>) -> Result<Message<'a>, DecodeError> {
-    Ok(match id {
-        8 => Message::AcknowledgeSnapshot {
-            tick: Tick(r.u64("tick")?),
-        },
-        9 => Message::Action(Action {
-            real_time: moment(r)?,
-            code: r.u32("action code")?,
-            state: ActionState::decode(r)?,
-        }),
-        10 => Message::AnalogAction(AnalogAction {
-            real_time: moment(r)?,
-            code: r.u32("action code")?,
-            x: finite(r, "x")?,
-            y: finite(r, "y")?,
-        }),
-        14 => Message::Attach {
+        Kind::Attach => Message::Attach {
             token: Token(r.u64("token")?),
         },
-        other => return Err(r.refuse("type", other.into())),
     })
 }
 
@@ -126,6 +106,8 @@ pub(super) fn encode(message: &Message<'_>, w: &mut Writer<'_>) {
         }
         Message::ConfirmSnapshot(confirm) => confirm.encode(w),
         Message::AcknowledgeSnapshot { tick } => w.u64(tick.0),
+        Message::Action(action) => action.encode(w),
+        Message::AnalogAction(action) => action.encode(w),
         Message::ObjectCreated {
             tick,
             object,
@@ -143,11 +125,14 @@ pub(super) fn encode(message: &Message<'_>, w: &mut Writer<'_>) {
             w.u8(lifecycle.number());
         }
         Message::Attach { token } => w.u64(token.0),
-        _ => encode_timed(message, w),
+        Message::GlobalMessage { .. }
+        | Message::ObjectMessage { .. }
+        | Message::ObjectAnimation { .. }
+        | Message::Sound { .. } => encode_timed(message, w),
     }
 }
 
-/// Writes the fields of what carries a moment of its own.
+/// Writes the fields of what a server says with a moment of its own.
 fn encode_timed(message: &Message<'_>, w: &mut Writer<'_>) {
     match *message {
         Message::GlobalMessage {
@@ -189,17 +174,7 @@ fn encode_timed(message: &Message<'_>, w: &mut Writer<'_>) {
             w.f64(real_time);
             sound.encode(w);
         }
-        Message::Action(action) => {
-            w.f64(action.real_time);
-            w.u32(action.code);
-            w.u8(action.state.number());
-        }
-        Message::AnalogAction(action) => {
-            w.f64(action.real_time);
-            w.u32(action.code);
-            w.f32(action.x);
-            w.f32(action.y);
-        }
+        // Nothing else is handed here.
         _ => {}
     }
 }
@@ -231,19 +206,23 @@ pub(super) fn real_time(r: &mut Reader<'_>) -> Result<f64, DecodeError> {
     Ok(seconds)
 }
 
-/// A moment as a client states it: it will be moved to where it is allowed, if it is a number at all.
-fn moment(r: &mut Reader<'_>) -> Result<f64, DecodeError> {
-    let seconds = r.f64("realtime")?;
-    if seconds.is_nan() {
-        return Err(r.refuse("realtime", seconds.to_bits()));
-    }
-    Ok(seconds)
-}
-
-fn finite(r: &mut Reader<'_>, field: &'static str) -> Result<f32, DecodeError> {
+pub(super) fn finite(r: &mut Reader<'_>, field: &'static str) -> Result<f32, DecodeError> {
     let value = r.f32(field)?;
     if !value.is_finite() {
         return Err(r.refuse(field, value.to_bits().into()));
     }
     Ok(value)
+}
+
+impl AssetRef {
+    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let asset = r.u16("asset")?;
+        let database = DatabaseId(r.u32("database")?);
+        Ok(Self { database, asset })
+    }
+
+    fn encode(self, w: &mut Writer<'_>) {
+        w.u16(self.asset);
+        w.u32(self.database.0);
+    }
 }

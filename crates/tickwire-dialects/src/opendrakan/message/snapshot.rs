@@ -8,7 +8,7 @@ use tickwire_wire::DecodeError;
 use super::super::bundle::{self, Change};
 use super::super::schema::BASIC;
 use super::super::{Reader, Writer};
-use super::body;
+use super::{body, frame};
 
 /// What makes a snapshot complete: as many discrete changes to the reference as stated here.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,7 +124,7 @@ impl BasicChanges {
             None => Ok(changes),
             Some(field) => Err(DecodeError::Forbidden {
                 field,
-                at_bit: super::bit(at),
+                at_bit: frame::bit(at),
                 value: f64::NAN.to_bits(),
             }),
         }

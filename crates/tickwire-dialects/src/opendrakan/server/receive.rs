@@ -54,14 +54,14 @@ impl Server {
             }
         };
         let client = attached.peer;
-        let largest = self.rooms.get(&from).copied();
+        let largest = self.rooms.largest(from);
         let Some(peer) = self.peers.get_mut(&client) else {
             return;
         };
         peer.last_heard = now;
         peer.traffic.messages_in += 1;
         if attached.moved {
-            peer.set_largest(largest.unwrap_or(u16::MAX));
+            peer.set_largest(largest);
             if peer.addr.replace(from).is_none() {
                 self.tell(ServerEvent::Attached { client });
             }

@@ -2,6 +2,8 @@
 
 use core::time::Duration;
 
+use super::super::limits::STREAM_WAITING;
+
 /// How long a dialled stream may take to open, and the server to answer Hello.
 pub const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(15);
 
@@ -74,6 +76,10 @@ pub const EVENT_REPEAT: Duration = Duration::from_millis(100);
 
 /// Calls under way at a time, with those that the client makes by itself.
 pub const CALLS_UNDER_WAY: usize = 256;
+
+/// Bytes of calls that may wait for the server to read: half of what a stream holds back, so that
+/// loading always finds room.
+pub const CALLS_BYTES: usize = STREAM_WAITING / 2;
 
 /// How long a call may take.
 pub const CALL_PATIENCE: Duration = Duration::from_secs(10);

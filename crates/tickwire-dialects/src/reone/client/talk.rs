@@ -8,7 +8,7 @@ use super::super::limits::CALL_MAX;
 use super::super::message::{self, UpFrame};
 use super::super::{CallId, EventId, ObjectId, Text};
 use super::call::{Asked, CallReply};
-use super::limits::EVENTS_WAITING;
+use super::limits::{CALLS_BYTES, EVENTS_WAITING};
 use super::snapshot::Snapshot;
 use super::{AskError, Client, ClientEvent, Phase, SendError};
 
@@ -127,7 +127,3 @@ impl Client {
         }
     }
 }
-
-/// Bytes of calls that may wait for the server to read: half of what a stream holds back, so that
-/// loading always finds room.
-const CALLS_BYTES: usize = super::super::limits::STREAM_WAITING / 2;

@@ -8,12 +8,11 @@ use tickwire_session::{
 };
 
 use super::super::ClientId;
-use super::super::limits::DATAGRAM_MAX;
 use super::super::message::{Parameters, Refusal};
 use super::connection::{Connection, Talk};
 use super::datagrams::{is_wide_enough, write_invalid};
 use super::event::Departure;
-use super::limits::{CONNECTIONS_SPARE, HELLO_PATIENCE, PARAMETERS_PERIOD, ROOMS_MAX};
+use super::limits::{CONNECTIONS_SPARE, HELLO_PATIENCE, PARAMETERS_PERIOD};
 use super::peer::Stage;
 use super::{Server, ServerEvent};
 
@@ -54,14 +53,10 @@ impl Session for Server {
                 }
             }
             Path::Datagrams(addr) => {
-                if usize::from(room.largest) >= DATAGRAM_MAX {
-                    self.rooms.remove(&addr);
-                } else if self.rooms.len() < ROOMS_MAX {
-                    self.rooms.insert(addr, room.largest);
-                }
+                self.rooms.set(addr, room);
                 let client = self.attachments.peer_at(addr);
                 if let Some(peer) = client.and_then(|client| self.peers.get_mut(&client)) {
-                    peer.set_largest(Some(room.largest));
+                    peer.set_largest(room.largest);
                 }
             }
         }
@@ -77,9 +72,7 @@ impl Session for Server {
                 }
             }
             // Nobody's datagrams end a session: an address may come back.
-            Path::Datagrams(addr) => {
-                self.rooms.remove(&addr);
-            }
+            Path::Datagrams(addr) => self.rooms.remove(addr),
         }
     }
 

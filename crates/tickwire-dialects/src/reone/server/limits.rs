@@ -116,5 +116,6 @@ pub const STRANGERS_WAITING: usize = 256;
 /// Tokens of ended streams that are remembered, so that their holders can be told to begin again.
 pub const ENDED_TOKENS: usize = 4_096;
 
-/// Datagram paths that are narrower than usual and remembered, more than there are clients.
+/// Datagram paths that are narrower than usual and remembered, 64 for each of the usual [`CLIENTS`]. One
+/// above that is taken to be as wide as usual.
 pub const ROOMS_MAX: usize = 4_096;

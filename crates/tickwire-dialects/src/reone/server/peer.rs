@@ -211,9 +211,8 @@ impl Peer {
     }
 
     /// Takes note of what its path carries; `None`: as much as usual.
-    pub(super) fn set_largest(&mut self, largest: Option<u16>) {
-        let largest = largest.map_or(DATAGRAM_MAX, usize::from);
-        self.largest = largest.min(DATAGRAM_MAX);
+    pub(super) fn set_largest(&mut self, largest: u16) {
+        self.largest = usize::from(largest).min(DATAGRAM_MAX);
     }
 
     /// Takes note of a datagram that decoded. Returns whether it is newer than all before.

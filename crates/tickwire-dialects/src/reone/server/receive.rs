@@ -81,7 +81,7 @@ impl Server {
 
     /// A client showed its token: it wants to take part, or its address changed.
     fn hear_ping(&mut self, now: Instant, client: ClientId, from: Addr) {
-        let largest = self.rooms.get(&from).copied();
+        let largest = self.rooms.largest(from);
         let Some(peer) = self.peers.get_mut(&client) else {
             return;
         };
