@@ -12,7 +12,7 @@ use tickwire_wire::DecodeError;
 use super::super::limits::{
     BROADCAST_BACKLOG, EVENTS_WAITING, JOIN_HOLD, LEAVE_PERIOD, RECEIVE_MAX,
 };
-use super::super::message::{Framed, Reliable, Unframed, Unreliable};
+use super::super::message::{BadText, Framed, Reliable, Unframed, Unreliable};
 use super::super::packet::Header;
 use super::super::reliable::{Acked, Order};
 use super::super::{PlayerId, Reader};
@@ -54,17 +54,13 @@ impl Violation {
             Self::UnknownMessage => &mut counters.unknown_message,
         } += 1;
     }
+}
 
-    /// The violation that undecodable content is.
-    fn of_content(error: DecodeError) -> Self {
-        match error {
-            DecodeError::TooLong {
-                field: "message", ..
-            }
-            | DecodeError::NotUtf8 {
-                field: "message", ..
-            } => Self::BadChat,
-            _ => Self::BadName,
+impl From<BadText> for Violation {
+    fn from(text: BadText) -> Self {
+        match text {
+            BadText::Name(_) => Self::BadName,
+            BadText::Chat(_) => Self::BadChat,
         }
     }
 }
@@ -243,7 +239,7 @@ impl Server {
         &mut self,
         now: Instant,
         peer: &mut Peer,
-        content: Result<Reliable<'_>, DecodeError>,
+        content: Result<Reliable<'_>, BadText>,
     ) -> Outcome {
         // An address that is not proved may repeat its Connect, and nothing else.
         if !peer.is_established() {
@@ -251,7 +247,7 @@ impl Server {
         }
         let message = match content {
             Ok(message) => message,
-            Err(error) => return Outcome::Violation(Violation::of_content(error)),
+            Err(text) => return Outcome::Violation(text.into()),
         };
         let own = peer.player;
         match message {
@@ -400,10 +396,9 @@ impl Server {
                     return self.welcome(now, from, seq, name);
                 }
                 Ok(Framed::Reliable {
-                    content: Err(error),
-                    ..
+                    content: Err(text), ..
                 }) => {
-                    return Violation::of_content(error).count(&mut self.counters);
+                    return Violation::from(text).count(&mut self.counters);
                 }
                 Ok(_) => {}
                 Err(unframed) => return self.count_unframed(unframed),
@@ -472,7 +467,7 @@ impl Server {
 }
 
 /// Whether a message that was processed before is the Connect of a client that has not seen its Join.
-fn asks_for_join(peer: &Peer, content: Result<Reliable<'_>, DecodeError>) -> bool {
+fn asks_for_join(peer: &Peer, content: Result<Reliable<'_>, BadText>) -> bool {
     // A name shorter than the Join's would be a small question with a large answer, and the address
     // may be invented. For the same reason a packet full of Connects is one question.
     !peer.is_established()
