@@ -57,7 +57,7 @@ pub const SETTLE: Duration = Duration::from_secs(1);
 /// How long the newest Input holds when no other follows.
 pub const INPUT_HOLD: Duration = Duration::from_millis(500);
 
-/// How long a Leave is repeated, or answered to Disconnects.
+/// How long a Leave is repeated, or answered to Disconnects, and a client's Disconnect is repeated.
 pub const LEAVE_PERIOD: Duration = Duration::from_secs(1);
 
 /// How long a client that has not acknowledged its Join keeps its place after its last Connect, if

@@ -3,7 +3,7 @@
 //! A packet is read message by message. Two things can go wrong with one: its end cannot be found
 //! (an unknown id, a cut field), and then nothing after it can be read; or its end is clear and its
 //! content is forbidden (a name that is not UTF-8), and then reading goes on behind it. So decoding
-//! gives a [`Framed`] message, whose content may still be an error, or a [`DecodeError`].
+//! gives a [`Framed`] message, whose content may still be a [`BadText`], or why it is [`Unframed`].
 
 mod record;
 mod reliable;
@@ -15,7 +15,7 @@ use super::{Reader, Writer};
 
 pub(crate) use record::encode_all;
 pub use record::{Body, Circle, Kind, Place, PlayerScore, Ray, Record, Records};
-pub use reliable::{Reliable, Selection};
+pub use reliable::{BadText, Reliable, Selection};
 pub use unreliable::{Collision, Input, Unreliable};
 
 /// A message whose end is known.
@@ -26,7 +26,7 @@ pub enum Framed<'a> {
         /// Its number; the first one is 1.
         seq: u32,
         /// What it says, or why it must not say that.
-        content: Result<Reliable<'a>, DecodeError>,
+        content: Result<Reliable<'a>, BadText>,
     },
     /// Sent once.
     Unreliable(Unreliable<'a>),

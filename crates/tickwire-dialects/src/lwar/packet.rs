@@ -51,11 +51,10 @@ pub fn inspect(bytes: &[u8], trace: &mut dyn Trace) -> Result<(), DecodeError> {
             Framed::decode(r).map_err(|unframed| unframed.error)
         })?;
         if let Framed::Reliable {
-            content: Err(error),
-            ..
+            content: Err(text), ..
         } = framed
         {
-            fault = fault.and(Err(error));
+            fault = fault.and_then(|()| Err(text.error()));
         }
     }
     fault

@@ -13,8 +13,10 @@ mod broadcast;
 mod departed;
 mod entities;
 mod event;
+mod joining;
 mod peer;
 mod receive;
+mod violation;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

@@ -50,11 +50,10 @@ pub fn lwar_datagram(bytes: &[u8]) {
             (one, other) => panic!("{one:?} without a trace, {other:?} with one"),
         };
         if let Framed::Reliable {
-            content: Err(fault),
-            ..
+            content: Err(text), ..
         } = framed
         {
-            first_fault = first_fault.and(Err(fault));
+            first_fault = first_fault.and_then(|()| Err(text.error()));
         } else {
             check_canonical(bytes, at, r.position(), |out| {
                 framed.encode(&mut Writer::new(out, usize::MAX));

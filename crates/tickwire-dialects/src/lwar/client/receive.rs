@@ -3,10 +3,10 @@
 use core::time::Duration;
 
 use tickwire_session::{Addr, Instant};
-use tickwire_wire::{DecodeError, Serial};
+use tickwire_wire::Serial;
 
 use super::super::limits::{EVENTS_WAITING, RECEIVE_MAX, SEND_PERIOD};
-use super::super::message::{Framed, Reliable, Unreliable};
+use super::super::message::{BadText, Framed, Reliable, Unreliable};
 use super::super::packet::Header;
 use super::super::reliable::{Acked, Order};
 use super::super::{EntityId, Reader};
@@ -121,7 +121,7 @@ impl Client {
 
     /// A Leave of this client's own player ends a disconnecting client whatever its number: messages
     /// before it that got lost are not repeated any more.
-    fn is_own_leave(&self, content: Result<Reliable<'_>, DecodeError>) -> bool {
+    fn is_own_leave(&self, content: Result<Reliable<'_>, BadText>) -> bool {
         self.phase == Phase::Leaving
             && matches!(content, Ok(Reliable::Leave { player }) if Some(player) == self.player)
     }
@@ -135,7 +135,7 @@ impl Client {
         }
     }
 
-    fn hear_reliable(&mut self, now: Instant, content: Result<Reliable<'_>, DecodeError>) {
+    fn hear_reliable(&mut self, now: Instant, content: Result<Reliable<'_>, BadText>) {
         let Ok(message) = content else {
             self.counters.violations += 1;
             return;

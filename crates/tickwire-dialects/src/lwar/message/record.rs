@@ -139,15 +139,146 @@ impl<'a, T: Record> Records<'a, T> {
     }
 }
 
-/// A record in the making.
+/// Writes `records` in wire form.
+pub(crate) fn encode_all<T: Record>(
+    records: impl Iterator<Item = T>,
+    out: &mut alloc::vec::Vec<u8>,
+) {
+    let mut w = Writer::new(out, usize::MAX);
+    records.for_each(|record| record.encode(&mut w));
+}
+
+/// Declares a record by its fields in the order of the wire: an id, then numbers.
 ///
-/// It is put together here and appended in one piece, because a writer looks for room at every piece.
-struct Pieces<const SIZE: usize> {
+/// Size, reading and writing follow from that one list. A number's type is also the name of what reads
+/// and writes it; its field's name, and the name behind `called`, are what a trace shows.
+macro_rules! record {
+    (
+        $(#[$meta:meta])*
+        pub struct $record:ident called $name:literal {
+            $(#[$id_meta:meta])*
+            pub $id:ident: $id_type:ident,
+            $(
+                $(#[$field_meta:meta])*
+                pub $field:ident: $number:ident,
+            )+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+        pub struct $record {
+            $(#[$id_meta])*
+            pub $id: $id_type,
+            $(
+                $(#[$field_meta])*
+                pub $field: $number,
+            )+
+        }
+
+        impl Record for $record {
+            const SIZE: usize = Id::SIZE $(+ size_of::<$number>())+;
+            const NAME: &'static str = $name;
+
+            #[inline]
+            fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+                Ok(Self {
+                    $id: $id_type::decode(r)?,
+                    $($field: r.$number(stringify!($field))?,)+
+                })
+            }
+
+            #[inline]
+            fn encode(&self, w: &mut Writer<'_>) {
+                RecordBytes::<{ Self::SIZE }>::new()
+                    .id(self.$id.0)
+                    $(.$number(self.$field))+
+                    .append_to(w);
+            }
+        }
+    };
+}
+
+record! {
+    /// A player's line of the scoreboard.
+    pub struct PlayerScore called "score" {
+        /// Whose.
+        pub player: PlayerId,
+        /// Others destroyed.
+        pub kills: u16,
+        /// Times destroyed.
+        pub deaths: u16,
+        /// Smoothed round trip in milliseconds.
+        pub ping: u16,
+    }
+}
+
+record! {
+    /// The whole state of a solid thing.
+    pub struct Body called "body" {
+        /// Whose state.
+        pub entity: EntityId,
+        /// Position.
+        pub x: i16,
+        /// Position.
+        pub y: i16,
+        /// Whole degrees, 0 along +x, 90 along +y.
+        pub orientation: u16,
+        /// Percent.
+        pub health: u8,
+    }
+}
+
+record! {
+    /// The position of a thing that does nothing but move.
+    pub struct Place called "place" {
+        /// Whose position.
+        pub entity: EntityId,
+        /// Position.
+        pub x: i16,
+        /// Position.
+        pub y: i16,
+    }
+}
+
+record! {
+    /// A beam.
+    pub struct Ray called "ray" {
+        /// Which one.
+        pub entity: EntityId,
+        /// Where it begins.
+        pub x: i16,
+        /// Where it begins.
+        pub y: i16,
+        /// Its direction in whole degrees.
+        pub orientation: u16,
+        /// How far it reaches.
+        pub length: u16,
+    }
+}
+
+record! {
+    /// A ring that grows.
+    pub struct Circle called "circle" {
+        /// Which one.
+        pub entity: EntityId,
+        /// Its centre.
+        pub x: i16,
+        /// Its centre.
+        pub y: i16,
+        /// Its radius.
+        pub radius: u16,
+    }
+}
+
+/// The bytes of a record in the making.
+///
+/// They are put together here and appended at once, because a writer looks for room every time.
+struct RecordBytes<const SIZE: usize> {
     bytes: [u8; SIZE],
     at: usize,
 }
 
-impl<const SIZE: usize> Pieces<SIZE> {
+impl<const SIZE: usize> RecordBytes<SIZE> {
     #[inline]
     const fn new() -> Self {
         Self {
@@ -163,24 +294,24 @@ impl<const SIZE: usize> Pieces<SIZE> {
 
     #[inline]
     fn i16(self, value: i16) -> Self {
-        self.u16(value.cast_unsigned())
+        self.field(value.to_be_bytes())
     }
 
     #[inline]
     fn u16(self, value: u16) -> Self {
-        self.piece(value.to_be_bytes())
+        self.field(value.to_be_bytes())
     }
 
     #[inline]
     fn u8(self, value: u8) -> Self {
-        self.piece([value])
+        self.field([value])
     }
 
     #[inline]
-    fn piece<const N: usize>(mut self, piece: [u8; N]) -> Self {
+    fn field<const N: usize>(mut self, field: [u8; N]) -> Self {
         let rest = self.bytes.get_mut(self.at..).unwrap_or_default();
         match rest.first_chunk_mut() {
-            Some(place) => *place = piece,
+            Some(place) => *place = field,
             None => debug_assert!(false, "a record is as long as its fields"),
         }
         self.at += N;
@@ -191,206 +322,5 @@ impl<const SIZE: usize> Pieces<SIZE> {
     fn append_to(self, w: &mut Writer<'_>) {
         debug_assert_eq!(self.at, SIZE, "a record has all of its fields");
         w.bytes(&self.bytes);
-    }
-}
-
-/// Writes `records` in wire form.
-pub(crate) fn encode_all<T: Record>(
-    records: impl Iterator<Item = T>,
-    out: &mut alloc::vec::Vec<u8>,
-) {
-    let mut w = Writer::new(out, usize::MAX);
-    records.for_each(|record| record.encode(&mut w));
-}
-
-/// A player's line of the scoreboard.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct PlayerScore {
-    /// Whose.
-    pub player: PlayerId,
-    /// Others destroyed.
-    pub kills: u16,
-    /// Times destroyed.
-    pub deaths: u16,
-    /// Smoothed round trip in milliseconds.
-    pub ping: u16,
-}
-
-impl Record for PlayerScore {
-    const SIZE: usize = Id::SIZE + 6;
-    const NAME: &'static str = "score";
-
-    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            player: PlayerId::decode(r)?,
-            kills: r.u16("kills")?,
-            deaths: r.u16("deaths")?,
-            ping: r.u16("ping")?,
-        })
-    }
-
-    fn encode(&self, w: &mut Writer<'_>) {
-        Pieces::<{ Self::SIZE }>::new()
-            .id(self.player.0)
-            .u16(self.kills)
-            .u16(self.deaths)
-            .u16(self.ping)
-            .append_to(w);
-    }
-}
-
-/// The whole state of a solid thing.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Body {
-    /// Whose state.
-    pub entity: EntityId,
-    /// Position.
-    pub x: i16,
-    /// Position.
-    pub y: i16,
-    /// Whole degrees, 0 along +x, 90 along +y.
-    pub orientation: u16,
-    /// Percent.
-    pub health: u8,
-}
-
-impl Record for Body {
-    const SIZE: usize = Id::SIZE + 7;
-    const NAME: &'static str = "body";
-
-    #[inline]
-    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            entity: EntityId::decode(r)?,
-            x: r.i16("x")?,
-            y: r.i16("y")?,
-            orientation: r.u16("orientation")?,
-            health: r.u8("health")?,
-        })
-    }
-
-    #[inline]
-    fn encode(&self, w: &mut Writer<'_>) {
-        Pieces::<{ Self::SIZE }>::new()
-            .id(self.entity.0)
-            .i16(self.x)
-            .i16(self.y)
-            .u16(self.orientation)
-            .u8(self.health)
-            .append_to(w);
-    }
-}
-
-/// The position of a thing that does nothing but move.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Place {
-    /// Whose position.
-    pub entity: EntityId,
-    /// Position.
-    pub x: i16,
-    /// Position.
-    pub y: i16,
-}
-
-impl Record for Place {
-    const SIZE: usize = Id::SIZE + 4;
-    const NAME: &'static str = "place";
-
-    #[inline]
-    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            entity: EntityId::decode(r)?,
-            x: r.i16("x")?,
-            y: r.i16("y")?,
-        })
-    }
-
-    #[inline]
-    fn encode(&self, w: &mut Writer<'_>) {
-        Pieces::<{ Self::SIZE }>::new()
-            .id(self.entity.0)
-            .i16(self.x)
-            .i16(self.y)
-            .append_to(w);
-    }
-}
-
-/// A beam.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Ray {
-    /// Which one.
-    pub entity: EntityId,
-    /// Where it begins.
-    pub x: i16,
-    /// Where it begins.
-    pub y: i16,
-    /// Its direction in whole degrees.
-    pub orientation: u16,
-    /// How far it reaches.
-    pub length: u16,
-}
-
-impl Record for Ray {
-    const SIZE: usize = Id::SIZE + 8;
-    const NAME: &'static str = "ray";
-
-    #[inline]
-    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            entity: EntityId::decode(r)?,
-            x: r.i16("x")?,
-            y: r.i16("y")?,
-            orientation: r.u16("orientation")?,
-            length: r.u16("length")?,
-        })
-    }
-
-    #[inline]
-    fn encode(&self, w: &mut Writer<'_>) {
-        Pieces::<{ Self::SIZE }>::new()
-            .id(self.entity.0)
-            .i16(self.x)
-            .i16(self.y)
-            .u16(self.orientation)
-            .u16(self.length)
-            .append_to(w);
-    }
-}
-
-/// A ring that grows.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Circle {
-    /// Which one.
-    pub entity: EntityId,
-    /// Its centre.
-    pub x: i16,
-    /// Its centre.
-    pub y: i16,
-    /// Its radius.
-    pub radius: u16,
-}
-
-impl Record for Circle {
-    const SIZE: usize = Id::SIZE + 6;
-    const NAME: &'static str = "circle";
-
-    #[inline]
-    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            entity: EntityId::decode(r)?,
-            x: r.i16("x")?,
-            y: r.i16("y")?,
-            radius: r.u16("radius")?,
-        })
-    }
-
-    #[inline]
-    fn encode(&self, w: &mut Writer<'_>) {
-        Pieces::<{ Self::SIZE }>::new()
-            .id(self.entity.0)
-            .i16(self.x)
-            .i16(self.y)
-            .u16(self.radius)
-            .append_to(w);
     }
 }

@@ -86,8 +86,26 @@ impl Selection {
     }
 }
 
-/// Content that may be forbidden, inside a message whose end is known.
-type Content<T> = Result<Result<T, DecodeError>, DecodeError>;
+/// A text that must not be said, inside a message whose end is known.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum BadText {
+    /// A name that is too long or not UTF-8.
+    Name(DecodeError),
+    /// A chat that is not UTF-8.
+    Chat(DecodeError),
+}
+
+impl BadText {
+    /// What is wrong with it, and where.
+    pub const fn error(self) -> DecodeError {
+        match self {
+            Self::Name(error) | Self::Chat(error) => error,
+        }
+    }
+}
+
+/// Content that may be forbidden for the reason `E`, inside a message whose end is known.
+type Content<T, E = BadText> = Result<Result<T, E>, DecodeError>;
 
 impl<'a> Reliable<'a> {
     /// The id on the wire.
@@ -110,7 +128,7 @@ impl<'a> Reliable<'a> {
     pub(super) fn decode(
         id: u8,
         r: &mut Reader<'a>,
-    ) -> Result<Option<Result<Self, DecodeError>>, DecodeError> {
+    ) -> Result<Option<Result<Self, BadText>>, DecodeError> {
         Ok(Some(match id {
             1 => name(r)?.map(|name| Self::Connect { name }),
             2 => Ok(Self::Disconnect),
@@ -123,7 +141,7 @@ impl<'a> Reliable<'a> {
             }),
             5 => {
                 let player = PlayerId::decode(r)?;
-                text(r, "message", CHAT_MAX)?.map(|text| Self::Chat { player, text })
+                chat(r)?.map(|text| Self::Chat { player, text })
             }
             6 => Ok(Self::Add {
                 entity: EntityId::decode(r)?,
@@ -190,10 +208,14 @@ impl<'a> Reliable<'a> {
 }
 
 fn name<'a>(r: &mut Reader<'a>) -> Content<&'a str> {
-    text(r, "name", NAME_MAX)
+    Ok(text(r, "name", NAME_MAX)?.map_err(BadText::Name))
 }
 
-fn text<'a>(r: &mut Reader<'a>, field: &'static str, limit: u8) -> Content<&'a str> {
+fn chat<'a>(r: &mut Reader<'a>) -> Content<&'a str> {
+    Ok(text(r, "message", CHAT_MAX)?.map_err(BadText::Chat))
+}
+
+fn text<'a>(r: &mut Reader<'a>, field: &'static str, limit: u8) -> Content<&'a str, DecodeError> {
     let length = r.u8("len")?;
     let within = r.limit(field, length.into(), limit.into());
     match r.text(field, length.into()) {

@@ -1,73 +1,22 @@
 //! What a datagram makes the server do.
 //!
-//! A datagram comes from a client, from one that just left, or from a stranger. Only a Connect makes
-//! a stranger a client, and only an acknowledged Join makes the others hear of it: until then the
-//! address may be invented.
+//! A datagram comes from a client, from one that just left, or from a stranger. A client's messages
+//! are heard here, one by one, and passed on to the others and to the game. How a stranger becomes a
+//! client is in `joining`, and what a message costs that must not be sent in `violation`.
 
 use alloc::boxed::Box;
 
 use tickwire_session::{Addr, Instant};
 use tickwire_wire::DecodeError;
 
-use super::super::limits::{
-    BROADCAST_BACKLOG, EVENTS_WAITING, JOIN_HOLD, LEAVE_PERIOD, RECEIVE_MAX,
-};
-use super::super::message::{Framed, Reliable, Unframed, Unreliable};
+use super::super::Reader;
+use super::super::limits::{BROADCAST_BACKLOG, EVENTS_WAITING, LEAVE_PERIOD, RECEIVE_MAX};
+use super::super::message::{BadText, Framed, Reliable, Unframed, Unreliable};
 use super::super::packet::Header;
 use super::super::reliable::{Acked, Order};
-use super::super::{PlayerId, Reader};
-use super::{Answer, Departure, Farewell, Peer, Server, ServerCounters, ServerEvent, Stage};
-
-/// What came of a reliable message that was the next in order.
-enum Outcome {
-    /// It was processed.
-    Taken,
-    /// It was processed, and must not have been sent.
-    Violation(Violation),
-    /// It stays unacknowledged: the client will send it again.
-    HeldBack,
-    /// The client is gone.
-    Gone,
-}
-
-/// What a client must not do; each has a counter.
-#[derive(Clone, Copy)]
-enum Violation {
-    ServerOnly,
-    ForeignPlayer,
-    SecondConnect,
-    BadName,
-    BadChat,
-    BadSelection,
-    UnknownMessage,
-}
-
-impl Violation {
-    fn count(self, counters: &mut ServerCounters) {
-        *match self {
-            Self::ServerOnly => &mut counters.server_only,
-            Self::ForeignPlayer => &mut counters.foreign_player,
-            Self::SecondConnect => &mut counters.second_connect,
-            Self::BadName => &mut counters.bad_name,
-            Self::BadChat => &mut counters.bad_chat,
-            Self::BadSelection => &mut counters.bad_selection,
-            Self::UnknownMessage => &mut counters.unknown_message,
-        } += 1;
-    }
-
-    /// The violation that undecodable content is.
-    fn of_content(error: DecodeError) -> Self {
-        match error {
-            DecodeError::TooLong {
-                field: "message", ..
-            }
-            | DecodeError::NotUtf8 {
-                field: "message", ..
-            } => Self::BadChat,
-            _ => Self::BadName,
-        }
-    }
-}
+use super::joining::asks_for_join;
+use super::violation::{Outcome, VIOLATIONS_TEXT, Violation};
+use super::{Answer, Departure, Farewell, Peer, Server, ServerEvent};
 
 impl Server {
     pub(super) fn receive(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
@@ -169,8 +118,7 @@ impl Server {
             }
         }
         if asked {
-            peer.stage = Stage::Joining { last_connect: now };
-            self.answer(peer.addr, Answer::Join(peer.player));
+            self.welcome_again(now, peer);
         }
         self.counters.stale += u64::from(refused);
         self.counters.held_back += u64::from(held_back);
@@ -198,52 +146,12 @@ impl Server {
         }
     }
 
-    /// The client has shown that its address is its own: the others hear of it, and it of them.
-    fn establish(&mut self, now: Instant, peer: &mut Peer) {
-        let (player, name) = (peer.player, &*peer.name);
-        self.tell_all(&Reliable::Join { player, name });
-        let outbox = &mut peer.outbox;
-        outbox.push(&Reliable::Join {
-            player: PlayerId::SERVER,
-            name: &self.name,
-        });
-        for other in self.established() {
-            outbox.push(&Reliable::Join {
-                player: other.player,
-                name: &other.name,
-            });
-        }
-        for entity in self.entities.iter() {
-            let (entity, owner, kind) = (entity.id, entity.owner, entity.kind);
-            outbox.push(&Reliable::Add {
-                entity,
-                owner,
-                kind,
-            });
-        }
-        for other in self.established() {
-            if let Some(selection) = other.selection {
-                outbox.push(&Reliable::Selection {
-                    player: other.player,
-                    selection,
-                });
-            }
-        }
-        let synced = outbox.push(&Reliable::Synced);
-        self.events.push_back(ServerEvent::Joined {
-            player,
-            name: name.into(),
-        });
-        peer.stage = Stage::Established { synced };
-        self.wake(now);
-    }
-
     /// Decides about a reliable message that is the next in order.
     fn hear_reliable(
         &mut self,
         now: Instant,
         peer: &mut Peer,
-        content: Result<Reliable<'_>, DecodeError>,
+        content: Result<Reliable<'_>, BadText>,
     ) -> Outcome {
         // An address that is not proved may repeat its Connect, and nothing else.
         if !peer.is_established() {
@@ -251,7 +159,7 @@ impl Server {
         }
         let message = match content {
             Ok(message) => message,
-            Err(error) => return Outcome::Violation(Violation::of_content(error)),
+            Err(text) => return Outcome::Violation(text.into()),
         };
         let own = peer.player;
         match message {
@@ -341,24 +249,11 @@ impl Server {
         Ok(())
     }
 
-    fn count_unframed(&mut self, unframed: Unframed) {
+    pub(super) fn count_unframed(&mut self, unframed: Unframed) {
         match unframed.error {
             DecodeError::Truncated { .. } => self.counters.truncated += 1,
             _ => self.counters.unknown_message += 1,
         }
-    }
-
-    /// Counts a violation in a message that was the next in order, which is thereby processed.
-    fn punish(
-        &mut self,
-        now: Instant,
-        peer: &mut Peer,
-        violation: Violation,
-    ) -> Result<(), Departure> {
-        peer.inbox.advance();
-        violation.count(&mut self.counters);
-        peer.refused += 1;
-        peer.violations.take(now).ok_or(Departure::Violations)
     }
 
     /// Somebody who left may still acknowledge, or not have heard that its Disconnect arrived.
@@ -389,95 +284,4 @@ impl Server {
             self.answer(addr, Answer::Leave);
         }
     }
-
-    fn receive_from_stranger(&mut self, now: Instant, from: Addr, mut r: Reader<'_>) {
-        while !r.is_empty() {
-            match Framed::decode(&mut r) {
-                Ok(Framed::Reliable {
-                    seq,
-                    content: Ok(Reliable::Connect { name }),
-                }) => {
-                    return self.welcome(now, from, seq, name);
-                }
-                Ok(Framed::Reliable {
-                    content: Err(error),
-                    ..
-                }) => {
-                    return Violation::of_content(error).count(&mut self.counters);
-                }
-                Ok(_) => {}
-                Err(unframed) => return self.count_unframed(unframed),
-            }
-        }
-        self.counters.stranger += 1;
-    }
-
-    /// Gives a stranger a place, if there is one.
-    fn welcome(&mut self, now: Instant, from: Addr, seq: u32, name: &str) {
-        if self.closing {
-            return;
-        }
-        if name.is_empty() {
-            return Violation::BadName.count(&mut self.counters);
-        }
-        if seq == 1 {
-            self.make_room(now);
-        }
-        let taken = self.places.iter().flatten().count();
-        if taken >= usize::from(self.players_max) {
-            self.counters.full += 1;
-            return self.answer(from, Answer::Full { ack: seq });
-        }
-        if seq != 1 {
-            self.counters.stranger += 1;
-            return;
-        }
-        let Some(id) = self.player_ids.give() else {
-            return;
-        };
-        let player = PlayerId(id);
-        let mut peer = Box::new(Peer::new(now, from, player, name));
-        peer.inbox.advance();
-        peer.outbox.push(&Reliable::Join { player, name });
-        if let Some(place) = self.places.get_mut(usize::from(id.index)) {
-            *place = Some(peer);
-        }
-        self.wake(now);
-        self.answer(from, Answer::Join(player));
-    }
-
-    /// Takes a place back from a client that did not acknowledge its Join and stopped asking, if
-    /// there is no other.
-    fn make_room(&mut self, now: Instant) {
-        let joining = |peer: &Peer| match peer.stage {
-            Stage::Joining { last_connect } => Some((last_connect, peer.player.0.index)),
-            Stage::Established { .. } => None,
-        };
-        if self.places.iter().flatten().count() < usize::from(self.players_max) {
-            return;
-        }
-        let oldest = self
-            .places
-            .iter()
-            .flatten()
-            .filter_map(|peer| joining(peer))
-            .min();
-        if let Some((last_connect, index)) = oldest
-            && now.since(last_connect) >= JOIN_HOLD
-        {
-            self.counters.abandoned += 1;
-            self.depart(now, index, Departure::TimedOut, Farewell::None);
-        }
-    }
 }
-
-/// Whether a message that was processed before is the Connect of a client that has not seen its Join.
-fn asks_for_join(peer: &Peer, content: Result<Reliable<'_>, DecodeError>) -> bool {
-    // A name shorter than the Join's would be a small question with a large answer, and the address
-    // may be invented. For the same reason a packet full of Connects is one question.
-    !peer.is_established()
-        && matches!(content, Ok(Reliable::Connect { name }) if name.len() >= peer.name.len())
-}
-
-/// What a client reads before it is removed.
-const VIOLATIONS_TEXT: &str = "You were removed: your client broke the protocol too often.";

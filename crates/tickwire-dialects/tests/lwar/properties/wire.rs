@@ -1,7 +1,7 @@
 //! Messages to bytes and back.
 
 use proptest::prelude::*;
-use tickwire_dialects::lwar::message::{Framed, Unframed};
+use tickwire_dialects::lwar::message::{BadText, Framed, Unframed};
 use tickwire_dialects::lwar::{Header, Reader, inspect, limits};
 use tickwire_wire::{DecodeError, FieldLog};
 
@@ -118,7 +118,7 @@ fn check_watched(bytes: &[u8]) -> Result<(), TestCaseError> {
     let mut log = FieldLog::default();
     let watched = inspect(bytes, &mut log);
     let content = |message: &Framed<'_>| match *message {
-        Framed::Reliable { content, .. } => content.err(),
+        Framed::Reliable { content, .. } => content.err().map(BadText::error),
         Framed::Unreliable(_) => None,
     };
     let plain = match read(bytes) {
