@@ -22,8 +22,8 @@ use walker::Walker;
 
 /// Load a server with computer players, and report what became of them.
 ///
-/// Each bot is a client of its own, with its own socket. Exits with 1 unless every bot got in and
-/// was still there at the end.
+/// Each bot is a client of its own, with its own socket; of many, 64 connect at a time. Exits with 1
+/// unless every bot got in and was still there at the end.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The protocol to speak.

@@ -72,7 +72,7 @@ impl Queue {
 
     /// The moment of the next entry.
     pub(crate) fn timestamp(&self) -> Option<u32> {
-        self.entries.front().map(|waiting| waiting.timestamp)
+        self.entries.front().map(|entry| entry.timestamp)
     }
 
     /// Moves entries of the next one's moment into a payload that speaks of it, as many as fit.
