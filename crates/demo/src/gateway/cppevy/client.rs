@@ -293,29 +293,80 @@ fn owner(actor: SyncId) -> OwnerId {
 
 #[cfg(test)]
 mod tests {
-    use tickwire_dialects::cppevy::message::{Object, PayloadWriter};
-    use tickwire_session::StreamId;
+    use tickwire_dialects::cppevy::limits::ACTION_PATIENCE;
+    use tickwire_dialects::cppevy::message::{Data, Object, PayloadWriter};
+    use tickwire_session::{Path, Room, StreamId};
     use tickwire_sim::addr::loopback;
 
     use super::*;
 
     const NOW: Instant = Instant::from_millis(1_000);
 
-    /// What a player reads whose Join failed for this reason, besides how it ended.
-    fn refused(reason: Reason) -> (Status, Option<String>) {
+    const ON: StreamId = StreamId::Dialled(0);
+
+    /// A client that has asked to join.
+    fn joining() -> Gateway {
         let server = loopback(1);
         let mut gateway = Gateway::new(NOW, server, "ann", Loadout::STANDARD);
-        let on = StreamId::Dialled(0);
-        gateway.client.handle_opened(NOW, on, server);
-        let mut out = Vec::new();
-        while gateway.client.poll_transmit(NOW, &mut out).is_some() {}
+        gateway.client.handle_opened(NOW, ON, server);
+        send(&mut gateway);
+        gateway
+    }
+
+    /// What it has to send is sent.
+    fn send(gateway: &mut Gateway) {
+        let room = Room {
+            bytes: 1 << 16,
+            ..Room::CLOSED
+        };
+        let client = &mut gateway.client;
+        client.handle_room(NOW, Path::Stream(ON), room);
+        while client.poll_transmit(NOW, &mut Vec::new()).is_some() {}
+    }
+
+    /// The server says this by TCP.
+    fn tell(gateway: &mut Gateway, object: &Object<'_>) {
         let mut bytes = Vec::new();
         let mut payload = PayloadWriter::new(&mut bytes, 0);
-        let action = ActionId::JOIN;
-        payload.push(&Object::Failure { action, reason }).unwrap();
+        payload.push(object).unwrap();
         payload.finish();
-        gateway.client.handle_stream(NOW, on, &bytes);
+        gateway.client.handle_stream(NOW, ON, &bytes);
+    }
+
+    /// What a player reads whose Join failed for this reason, besides how it ended.
+    fn refused(reason: Reason) -> (Status, Option<String>) {
+        let mut gateway = joining();
+        let action = ActionId::JOIN;
+        tell(&mut gateway, &Object::Failure { action, reason });
         (gateway.status(), gateway.last_words())
+    }
+
+    #[test]
+    fn a_player_reads_why_an_action_failed() {
+        for reason in [
+            Reason::Unavailable,
+            Reason::Disabled,
+            Reason::Error,
+            Reason::Waiting,
+            Reason::Delayed,
+            Reason::Busy,
+        ] {
+            let mut gateway = joining();
+            let (action, message) = (ActionId::JOIN, Data::new(&[0; 10]).unwrap());
+            tell(&mut gateway, &Object::Success { action, message });
+            gateway.chat(NOW, "hello").unwrap();
+            send(&mut gateway);
+            let action = CHAT;
+            tell(&mut gateway, &Object::Failure { action, reason });
+            // What is busy is asked again until patience ends.
+            gateway.client.handle_timeout(NOW + ACTION_PATIENCE);
+            let mut notices = Vec::new();
+            gateway.collect(NOW + ACTION_PATIENCE, &mut notices);
+            let told = notices.iter().map(ToString::to_string);
+            let told: Vec<_> = told.filter(|text| text.contains("not heard")).collect();
+            assert_eq!(told.len(), 1, "{reason:?}: {notices:?}");
+            assert!(told[0].contains(&reason.to_string()), "{told:?}");
+        }
     }
 
     #[test]
