@@ -11,7 +11,7 @@ mod player;
 use std::time::Duration;
 
 use tickwire_dialects::cppevy::Phase;
-use tickwire_session::Session;
+use tickwire_session::{Addr, Session};
 use tickwire_sim::{Chance, Conditions, Network, NodeId, Rng, StreamConditions, TraceHash, addr};
 
 use crate::seeds::{OneIn, check};
@@ -48,20 +48,33 @@ fn actions() {
     });
 }
 
+/// A bot is alone with the server, at this address: what went over the network, and what it did.
+fn run_bot(seed: u64, at: Addr) -> Result<(TraceHash, String), String> {
+    let mut world = World::with(seed, &[], at);
+    world.join()?;
+    for _ in 0..BUSY {
+        world.beat(true)?;
+    }
+    world.settle()?;
+    Ok((world.net.trace_hash(), world.players[0].deeds()))
+}
+
 #[test]
-fn a_bot_on_a_perfect_network_does_the_same_twice() {
-    let run = |seed| -> Result<TraceHash, String> {
-        let mut world = World::with_bot_alone(seed);
-        world.join()?;
-        for _ in 0..BUSY {
-            world.beat(true)?;
-        }
-        world.settle()?;
-        Ok(world.net.trace_hash())
-    };
-    let first = run(7).unwrap();
-    assert_eq!(run(7).unwrap(), first);
-    assert_ne!(run(8).unwrap(), first, "the bot's moves depend on the seed");
+fn a_bot_on_a_memory_link_does_the_same_twice() {
+    let (trace, deeds) = run_bot(7, LINK).unwrap();
+    assert_eq!(run_bot(7, LINK), Ok((trace, deeds.clone())));
+    let (other_trace, other_deeds) = run_bot(8, LINK).unwrap();
+    assert_ne!(other_trace, trace, "the bot's moves depend on the seed");
+    assert_ne!(other_deeds, deeds);
+}
+
+#[test]
+fn a_bot_does_the_same_on_a_memory_link_and_on_a_perfect_network() {
+    for seed in 0..5 {
+        let (_, on_link) = run_bot(seed, LINK).unwrap();
+        let (_, on_network) = run_bot(seed, addr::machine(10, 5_000)).unwrap();
+        assert_eq!(on_link, on_network, "seed {seed}");
+    }
 }
 
 struct World {
@@ -74,27 +87,24 @@ struct World {
     conditions: Conditions,
 }
 
+/// Where a bot in the server's process is.
+const LINK: Addr = addr::link(9);
+
 impl World {
+    /// A server, three clients on machines of their own, and a bot on a memory link.
     fn new(seed: u64) -> Self {
-        Self::with(seed, 3)
+        let machines = [10, 11, 12].map(|number| addr::machine(number, 5_000));
+        Self::with(seed, &machines, LINK)
     }
 
-    fn with_bot_alone(seed: u64) -> Self {
-        Self::with(seed, 0)
-    }
-
-    /// A server, so many clients on machines of their own, and a bot on a memory link.
-    fn with(seed: u64, clients: u8) -> Self {
+    fn with(seed: u64, clients: &[Addr], bot: Addr) -> Self {
         let mut rng = Rng::new(seed).branch(1);
         let mut net = Network::new(seed);
         let server_addr = addr::machine(1, 27_600);
         let server = net.add_node(server_addr);
         let game = Game::new(net.now(), rng.branch(2), rng.secret());
-        let addrs = (0..clients)
-            .map(|number| addr::machine(10 + number, 5_000))
-            .chain([addr::link(9)]);
         let mut players = Vec::new();
-        for at in addrs {
+        for &at in clients.iter().chain([&bot]) {
             let node = net.add_node(at);
             let luck = rng.branch(100 + node.index() as u64);
             players.push(Player::new(net.now(), server_addr, node, luck));

@@ -114,6 +114,11 @@ impl Player {
         Ok(())
     }
 
+    /// Everything that it asked for, what came of it, and what it heard.
+    pub(super) fn deeds(&self) -> String {
+        format!("{:?} {:?} {}", self.asked, self.gongs, self.steered)
+    }
+
     /// Nothing is shown that was true longer ago than the bound.
     pub(super) fn check_ages(&self, now: Instant, slack: Duration) -> Result<(), String> {
         for (id, _) in self.client.user().entities(now) {
