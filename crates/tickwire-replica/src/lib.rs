@@ -1,0 +1,13 @@
+//! A world that is quantised, diffed and coded once, and followed by many replicas.
+
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(clippy::indexing_slicing)]
+
+extern crate alloc;
+
+mod block;
+mod schema;
+
+pub use block::{BlockView, SLOTS};
+pub use schema::{Field, Kind, Playback};

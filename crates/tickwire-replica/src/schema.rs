@@ -1,0 +1,98 @@
+//! What an archetype consists of: fields, each of one or more integer *lanes*.
+//!
+//! Values are quantised once, when they are written. From then on everything works on lanes: unsigned
+//! 32-bit integers, one per slot and lane, equal on both sides. How a Rust value becomes lanes is the
+//! derive's and the quantisers' business, how lanes become bytes the record coders'.
+
+use alloc::vec::Vec;
+
+/// One field of an archetype.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Field {
+    /// The path from the archetype to it, such as `body.velocity`.
+    pub name: &'static str,
+    /// What its lanes hold.
+    pub kind: Kind,
+    /// How many components a vector has; 1 for everything else.
+    pub components: u8,
+    /// What a replica shows between two sends.
+    pub playback: Playback,
+    /// Whether it decides in which grid cell the entity lies. At most one field of an archetype does,
+    /// with two or three components.
+    pub is_position: bool,
+}
+
+/// What the lanes of a field hold.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Kind {
+    /// 0 or 1.
+    Flag,
+    /// 0 to `max`.
+    Unsigned {
+        /// The largest value.
+        max: u32,
+    },
+    /// `min` to `max`, in two's complement.
+    Signed {
+        /// The smallest value.
+        min: i32,
+        /// The largest value.
+        max: i32,
+    },
+    /// A direction: 0 to 2^`bits` - 1, and then 0 again. Differences wrap.
+    Angle {
+        /// 1 to 32.
+        bits: u8,
+    },
+    /// A unit quaternion as its smallest three: the index of the largest component (0 to 3), then the
+    /// three others in order, each 0 to 2^`bits` - 1.
+    Quaternion {
+        /// Bits a component, 2 to 15.
+        bits: u8,
+    },
+    /// Another entity's id; 0 for none.
+    Entity,
+    /// At most `max` bytes. They lie beside the lanes, see [`BlockView::bytes`](crate::BlockView::bytes).
+    Bytes {
+        /// The longest value.
+        max: u16,
+    },
+}
+
+/// What a replica shows between two sends.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Playback {
+    /// The value of the earlier one.
+    Hold,
+    /// What lies between, unless it moved by more than `jump_over` quantisation steps.
+    Interpolate {
+        /// `u32::MAX`: never a jump.
+        jump_over: u32,
+    },
+}
+
+impl Field {
+    /// How many lanes it takes.
+    pub const fn lanes(&self) -> usize {
+        match self.kind {
+            Kind::Bytes { .. } => 0,
+            Kind::Quaternion { .. } => 4,
+            Kind::Flag
+            | Kind::Unsigned { .. }
+            | Kind::Signed { .. }
+            | Kind::Angle { .. }
+            | Kind::Entity => self.components as usize,
+        }
+    }
+}
+
+/// How many lanes these fields take together.
+pub fn lanes(fields: &[Field]) -> usize {
+    fields.iter().map(Field::lanes).sum()
+}
+
+/// The fields that hold bytes, in order.
+pub fn bytes_fields(fields: &[Field]) -> Vec<&Field> {
+    let is_bytes = |field: &&Field| matches!(field.kind, Kind::Bytes { .. });
+    fields.iter().filter(is_bytes).collect()
+}
