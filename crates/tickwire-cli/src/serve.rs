@@ -304,7 +304,7 @@ fn farewell(driver: &mut Driver, host: &mut Host) -> anyhow::Result<()> {
     let now = driver.now();
     host.shut_down(now);
     let deadline = now + FAREWELL;
-    while (!host.is_finished() || driver.farewells() > 0) && driver.now() < deadline {
+    while (!host.is_finished() || driver.closing_streams() > 0) && driver.now() < deadline {
         driver
             .turn(deadline, &mut host.sessions())
             .context("waiting for sockets failed")?;

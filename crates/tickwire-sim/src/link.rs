@@ -160,6 +160,19 @@ impl<T: Clone> Link<T> {
         self.conditions = conditions;
     }
 
+    /// Bytes that the queue of the bottleneck still takes; `None` without a bottleneck.
+    pub fn room(&mut self, now: Instant) -> Option<u32> {
+        let bottleneck = self.conditions.bottleneck?;
+        Some(self.queue.room(now, bottleneck))
+    }
+
+    /// When the queue of the bottleneck will be half empty, if nothing more is pushed; `None` if it is,
+    /// or there is no bottleneck.
+    pub fn half_empty_at(&self) -> Option<Instant> {
+        let bottleneck = self.conditions.bottleneck?;
+        self.queue.half_empty_at(bottleneck)
+    }
+
     /// Lets nothing more in. What is on the way arrives.
     pub const fn cut(&mut self) {
         self.cut = true;
@@ -305,10 +318,8 @@ impl Queue {
         let Some(bottleneck) = bottleneck else {
             return Some(now);
         };
-        let now = u128::from(now.as_micros()) * NANOS_PER_MICRO;
-        while let Some((_, passed)) = self.passing.pop_front_if(|(at, _)| *at <= now) {
-            self.bytes -= passed;
-        }
+        self.advance(now);
+        let now = nanos(now);
         let limit = usize::try_from(bottleneck.queue_bytes).unwrap_or(usize::MAX);
         if self.bytes > 0 && self.bytes.saturating_add(size) > limit {
             return None;
@@ -318,9 +329,46 @@ impl Queue {
         let passed = starts + (size as u128 * NANOS_PER_SECOND).div_ceil(rate);
         self.passing.push_back((passed, size));
         self.bytes += size;
-        let micros = u64::try_from(passed.div_ceil(NANOS_PER_MICRO)).unwrap_or(u64::MAX);
-        Some(Instant::from_micros(micros))
+        Some(moment(passed))
     }
+
+    /// Lets pass what has passed by now.
+    fn advance(&mut self, now: Instant) {
+        let now = nanos(now);
+        while let Some((_, passed)) = self.passing.pop_front_if(|(at, _)| *at <= now) {
+            self.bytes -= passed;
+        }
+    }
+
+    fn room(&mut self, now: Instant, bottleneck: Bottleneck) -> u32 {
+        self.advance(now);
+        let waiting = u32::try_from(self.bytes).unwrap_or(u32::MAX);
+        bottleneck.queue_bytes.saturating_sub(waiting)
+    }
+
+    fn half_empty_at(&self, bottleneck: Bottleneck) -> Option<Instant> {
+        let half = usize::try_from(bottleneck.queue_bytes / 2).unwrap_or(usize::MAX);
+        let mut left = self.bytes;
+        if left <= half {
+            return None;
+        }
+        let passes = |&&(_, size): &&(u128, usize)| {
+            left -= size;
+            left <= half
+        };
+        let (at, _) = self.passing.iter().find(passes)?;
+        Some(moment(*at))
+    }
+}
+
+fn nanos(now: Instant) -> u128 {
+    u128::from(now.as_micros()) * NANOS_PER_MICRO
+}
+
+/// The first moment that is not earlier.
+fn moment(nanos: u128) -> Instant {
+    let micros = u64::try_from(nanos.div_ceil(NANOS_PER_MICRO)).unwrap_or(u64::MAX);
+    Instant::from_micros(micros)
 }
 
 const NANOS_PER_MICRO: u128 = 1_000;

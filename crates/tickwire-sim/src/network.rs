@@ -108,6 +108,8 @@ struct Route {
     own_conditions: bool,
     /// The largest datagram, as far as the sender was told.
     largest: u16,
+    /// The sender was told that the queue is full.
+    is_full: bool,
 }
 
 /// What links carry.
@@ -143,6 +145,8 @@ enum Event {
     Unlinked { node: NodeId, link: u64, why: Ended },
     /// The caller changed the largest datagram.
     Largest { way: Way, largest: u16 },
+    /// The sender hears what the queue of a bottleneck takes.
+    Room { way: Way, to: Addr },
 }
 
 impl Network {
@@ -349,6 +353,7 @@ impl Network {
             ),
             own_conditions: false,
             largest: Room::DATAGRAMS.largest,
+            is_full: false,
         })
     }
 

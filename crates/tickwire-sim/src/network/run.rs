@@ -12,7 +12,7 @@ use tickwire_session::tap::{Input, Observer};
 use tickwire_session::{Addr, Ended, Instant, Path, Room, Session, Transmit};
 
 use super::{Event, Happening, Network, NodeId, Parcel, Way};
-use crate::Chance;
+use crate::{Chance, Fate};
 
 /// Results of `poll_transmit` in one drain. Whoever has more breaks the promise that draining ends.
 ///
@@ -147,7 +147,26 @@ impl Network {
                 };
                 self.hand_in(way.from, Input::Room { path, room }, sessions);
             }
+            Event::Room { way, to } => self.report_room_of(way, to, sessions),
         }
+    }
+
+    /// Tells a sender that found the queue of a bottleneck full what it takes: at once, and again when
+    /// half of it is empty, from when on the queue is not spoken of until it is full again.
+    fn report_room_of(&mut self, way: Way, to: Addr, sessions: &mut [&mut dyn Session]) {
+        let now = self.now;
+        let route = self.route(way);
+        let (bytes, half_empty) = (route.link.room(now), route.link.half_empty_at());
+        route.is_full = half_empty.is_some();
+        let room = Room {
+            bytes: bytes.filter(|_| route.is_full).unwrap_or(u32::MAX),
+            largest: route.largest,
+        };
+        if let Some(moment) = half_empty {
+            self.agenda.push(moment, Event::Room { way, to });
+        }
+        let path = Path::Datagrams(to);
+        self.hand_in(way.from, Input::Room { path, room }, sessions);
     }
 
     /// Makes one call into a session.
@@ -274,8 +293,13 @@ impl Network {
             from: self.addr_towards(node, to),
             bytes: bytes.into(),
         };
-        // Its fate is nobody's business: the link counts it, and the sender is not told.
-        self.push(way, parcel, DATAGRAM_HEADER + bytes.len());
+        // The link counts what became of it. A sender notices only that its own queue is full.
+        let fate = self.push(way, parcel, DATAGRAM_HEADER + bytes.len());
+        let route = self.route(way);
+        if fate == Fate::Overflowed && !route.is_full && route.link.half_empty_at().is_some() {
+            route.is_full = true;
+            self.agenda.push(self.now, Event::Room { way, to });
+        }
     }
 }
 

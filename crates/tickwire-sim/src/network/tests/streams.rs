@@ -325,7 +325,7 @@ fn every_byte_is_echoed_in_order_whatever_the_network() {
 fn a_stream_over_a_bottleneck_runs_at_its_rate() {
     let (mut net, mut a, mut b, on) = open_stream(StreamConditions::USUAL);
     net.set_conditions(Conditions {
-        bottleneck: Some(crate::Bottleneck {
+        bottleneck: Some(Bottleneck {
             bytes_per_second: 50_000,
             queue_bytes: 100_000,
         }),
