@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn every_difference_can_be_undone() {
-        for lane in ALL.map(|kind| Lane::of(kind)) {
+        for lane in ALL.map(Lane::of) {
             let some = [0, 1, lane.span() / 2, lane.span() - 1, lane.span()];
             for now in some {
                 for then in some {
