@@ -7,7 +7,8 @@
 extern crate alloc;
 
 mod block;
+pub mod coder;
 mod schema;
 
-pub use block::{BlockView, SLOTS};
+pub use block::{BlockBuf, BlockView, SLOTS};
 pub use schema::{Field, Kind, Playback};

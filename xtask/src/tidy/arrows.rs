@@ -18,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "tickwire-dialects",
         &["tickwire-session", "tickwire-state", "tickwire-wire"],
     ),
+    ("tickwire-replica", &["tickwire-state", "tickwire-wire"]),
     ("tickwire-net", &["tickwire-session"]),
     (
         "tickwire",
