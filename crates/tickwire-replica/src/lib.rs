@@ -8,6 +8,7 @@ extern crate alloc;
 
 mod archetype;
 mod block;
+pub mod coder;
 mod id;
 pub mod quantise;
 mod row;
@@ -15,7 +16,7 @@ mod schema;
 mod value;
 
 pub use archetype::{Archetype, ArchetypeSchema, Archetypes, Schema};
-pub use block::{BlockView, SLOTS};
+pub use block::{BlockBuf, BlockView, SLOTS};
 pub use id::EntityId;
 pub use row::{RowReader, RowWriter};
 pub use schema::{Field, Kind, Playback, Scale};

@@ -4,8 +4,6 @@
 //! 32-bit integers, one per slot and lane, equal on both sides. How a Rust value becomes lanes is the
 //! derive's and the quantisers' business, how lanes become bytes the record coders'.
 
-use alloc::vec::Vec;
-
 /// One field of an archetype.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Field {
@@ -133,12 +131,12 @@ impl Field {
 }
 
 /// How many lanes these fields take together.
-pub fn lanes(fields: &[Field]) -> usize {
+pub(crate) fn lanes(fields: &[Field]) -> usize {
     fields.iter().map(Field::lanes).sum()
 }
 
 /// The fields that hold bytes, in order.
-pub fn bytes_fields(fields: &[Field]) -> Vec<&Field> {
+pub(crate) fn bytes_fields(fields: &[Field]) -> impl Iterator<Item = &Field> {
     let is_bytes = |field: &&Field| matches!(field.kind, Kind::Bytes { .. });
-    fields.iter().filter(is_bytes).collect()
+    fields.iter().filter(is_bytes)
 }

@@ -7,7 +7,7 @@
 //!
 //! In integers a lane stands for the odd number 2 × lane − top, where top = 2^bits − 1; a component is
 //! that number divided by top × √2. So the squares of all four numbers add up to 2 × top², which fits 32
-//! bits, and coders work with rotations without a float.
+//! bits.
 
 use core::f64::consts::SQRT_2;
 
@@ -87,29 +87,6 @@ impl Quaternion {
         let [a, b, c] = small.map(|number| f64::from(number) * unit);
         let left_out = sqrt(self.left_out_square(small)) * unit;
         arrange(largest, left_out, [a, b, c])
-    }
-
-    /// The same rotation with another component left out, to be compared with lanes that leave it out.
-    ///
-    /// All in integers. A component that is too large to be one of the smallest three is cut to the
-    /// largest that can be said, so what comes out is as near as its lanes allow.
-    pub fn with_largest(self, lanes: [u32; 4], largest: u32) -> [u32; 4] {
-        let [from, a, b, c] = lanes;
-        if from == largest {
-            return lanes;
-        }
-        let small = [a, b, c].map(|lane| self.number(lane));
-        let left_out = self.left_out_square(small).isqrt().cast_signed();
-        let [x, y, z, w] = arrange(from, left_out, small);
-        let (sign, rest) = match largest {
-            0 => (x, [y, z, w]),
-            1 => (y, [x, z, w]),
-            2 => (z, [x, y, w]),
-            _ => (w, [x, y, z]),
-        };
-        let sign = if sign < 0 { -1 } else { 1 };
-        let [a, b, c] = rest.map(|number| self.lane((number * sign).clamp(-self.top, self.top)));
-        [largest, a, b, c]
     }
 
     /// The number that a lane stands for.
@@ -228,31 +205,10 @@ mod tests {
         }
 
         #[test]
-        fn any_lanes_restore_and_re_express(lanes in any::<[u32; 4]>(), to in 0_u32..4, bits in 2_u8..=15) {
+        fn any_lanes_restore(lanes in any::<[u32; 4]>(), bits in 2_u8..=15) {
             let quaternion = Quaternion::new(bits);
             let restored = quaternion.restore(lanes);
             prop_assert!(restored.iter().all(|part| part.is_finite()));
-            let [largest, small @ ..] = quaternion.with_largest(lanes, to);
-            prop_assert_eq!(largest, to);
-            if lanes[0] != to {
-                prop_assert!(small.iter().all(|lane| *lane < 1 << bits));
-            }
-        }
-
-        #[test]
-        fn another_largest_is_the_same_rotation(rotation in rotations(), to in 0_u32..4, bits in 4_u8..=15) {
-            // As coders use it: the other component is as large.
-            let largest = rotation.iter().fold(0.0, |largest: f64, part| largest.max(part.abs()));
-            let mut rotation = rotation;
-            rotation[to as usize] = largest.copysign(rotation[to as usize]);
-            let length = rotation.iter().map(|part| part * part).sum::<f64>().sqrt();
-            let rotation = rotation.map(|part| part / length);
-            let quantum = 2.0 / f64::from(1_u32 << bits);
-            let quaternion = Quaternion::new(bits);
-            let lanes = quaternion.with_largest(quaternion.quantise(rotation).unwrap(), to);
-            let restored = quaternion.restore(lanes);
-            let dot: f64 = rotation.iter().zip(restored).map(|(a, b)| a * b).sum();
-            prop_assert!(dot.abs() > 1.0 - 64.0 * quantum * quantum, "{}", dot);
         }
     }
 
