@@ -6,8 +6,25 @@
 
 extern crate alloc;
 
-mod block;
-mod schema;
+// The derives name this crate as a user does.
+#[cfg(test)]
+extern crate self as tickwire_replica;
 
-pub use block::{BlockView, SLOTS};
-pub use schema::{Field, Kind, Playback};
+mod archetype;
+mod block;
+pub mod coder;
+#[doc(hidden)]
+pub mod derive;
+mod id;
+pub mod quantise;
+mod row;
+mod schema;
+mod value;
+
+pub use archetype::{Archetype, ArchetypeSchema, Archetypes, Schema};
+pub use block::{BlockBuf, BlockView, SLOTS};
+pub use id::EntityId;
+pub use row::{RowReader, RowWriter};
+pub use schema::{Field, Kind, Playback, Scale};
+pub use tickwire_derive::{Archetypes, Replicate};
+pub use value::{FieldError, Replicate, Unfit};
