@@ -92,7 +92,7 @@ impl Inbox {
 
     /// Hands in what waits, until `is_over` says that there is no more time; it is asked every
     /// [`DELIVERIES`] items. What belongs to a stream or link that the session has left since is
-    /// dropped, for the session shall hear nothing more of it.
+    /// dropped: the contract says that it hears nothing more of it.
     pub(crate) fn deliver(
         &mut self,
         now: Instant,

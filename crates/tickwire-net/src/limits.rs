@@ -133,7 +133,7 @@ pub const CLOSING_PATIENCE: Duration = Duration::from_secs(10);
 /// above this the connection is cut.
 pub const CLOSING_DISCARD: usize = 1_024 * 1_024;
 
-/// How often a pair of ports is sought when the system shall choose one for datagrams and streams.
+/// How often a pair of ports is sought when the system is to choose one for datagrams and streams.
 ///
 /// It chooses for the one; that the other is taken happens once in hundreds of times.
 pub const PORT_ATTEMPTS: usize = 16;

@@ -116,7 +116,7 @@ pub enum Ended {
     Unreachable,
 }
 
-/// What the driver shall do next.
+/// What the driver is to do next.
 ///
 /// After `Finish`, `Abort` and `Unlink` the session hears nothing more of that stream or link, its
 /// end included.
@@ -142,9 +142,9 @@ pub enum Transmit {
     },
     /// Open a stream; the answer is `handle_opened` or `handle_closed`.
     Dial {
-        /// The number it shall have: a [`StreamId::Dialled`] that is not in use.
+        /// Its number: a [`StreamId::Dialled`] that is not in use.
         on: StreamId,
-        /// Who shall answer.
+        /// Who is dialled.
         to: Addr,
     },
     /// Send what is under way, then end the stream in both directions.

@@ -32,15 +32,15 @@ pub const SHORTEST: Duration = Duration::from_micros(1);
 ///
 /// What becomes of an item is decided when it is pushed; conditions that change, and cuts, concern
 /// those pushed afterwards. Every push draws the same number of times from the generator, so that
-/// changing one property leaves the luck of the others as it was: a failing run can be narrowed
-/// down property by property.
+/// changing one property does not change what the others draw: a failing run can be narrowed down
+/// property by property.
 #[derive(Clone, Debug)]
 pub struct Link<T> {
     conditions: Conditions,
     rng: Rng,
     cut: bool,
-    /// The bout of [`Bursts`] lasts.
-    ill: bool,
+    /// A burst of loss lasts (see [`Bursts`]).
+    in_burst: bool,
     queue: Queue,
     in_flight: Schedule<InFlight<T>>,
     /// When the last item arrives that keeps the order.
@@ -95,13 +95,13 @@ pub enum Fate {
 }
 
 impl<T: Clone> Link<T> {
-    /// A link with nothing on it, whose luck is that of `rng`.
+    /// A link with nothing on it, which draws from `rng`.
     pub const fn new(conditions: Conditions, rng: Rng) -> Self {
         Self {
             conditions,
             rng,
             cut: false,
-            ill: false,
+            in_burst: false,
             queue: Queue::new(),
             in_flight: Schedule::new(),
             latest: Instant::ZERO,
@@ -200,7 +200,7 @@ impl<T: Clone> Link<T> {
     }
 
     fn decide(&mut self, now: Instant, item: T, size: usize) -> Fate {
-        let luck = self.draw();
+        let draws = self.draw();
         if self.cut {
             return Fate::Cut;
         }
@@ -211,17 +211,17 @@ impl<T: Clone> Link<T> {
         let Some(departs) = self.queue.push(now, size, self.conditions.bottleneck) else {
             return Fate::Overflowed;
         };
-        if luck.lost {
+        if draws.lost {
             return Fate::Lost;
         }
         let earliest = departs + self.conditions.latency.max(SHORTEST);
         // Jitter lets nobody pass the one before; only who is held back, and a copy, fall behind.
-        let arrives = self.latest.max(earliest + luck.jitter);
-        if let Some(jitter) = luck.copy_jitter {
+        let arrives = self.latest.max(earliest + draws.jitter);
+        if let Some(jitter) = draws.copy_jitter {
             self.counters.duplicated += 1;
             self.send_off(arrives + jitter, item.clone());
         }
-        if let Some(held_back) = luck.held_back {
+        if let Some(held_back) = draws.held_back {
             self.send_off(arrives + held_back, item);
         } else {
             self.latest = arrives;
@@ -236,19 +236,23 @@ impl<T: Clone> Link<T> {
     }
 
     /// Everything that chance decides about one item: always the same number of draws.
-    fn draw(&mut self) -> Luck {
+    fn draw(&mut self) -> Draws {
         let conditions = &self.conditions;
-        let bursts = conditions.bursts.unwrap_or(WELL);
-        let turn = if self.ill { bursts.end } else { bursts.begin };
-        self.ill ^= self.rng.happens(turn);
-        let lost_in_burst = self.rng.happens(bursts.loss) && self.ill;
+        let bursts = conditions.bursts.unwrap_or(NO_BURSTS);
+        let turn = if self.in_burst {
+            bursts.end
+        } else {
+            bursts.begin
+        };
+        self.in_burst ^= self.rng.happens(turn);
+        let lost_in_burst = self.rng.happens(bursts.loss) && self.in_burst;
         let lost_alone = self.rng.happens(conditions.loss);
         let twice = self.rng.happens(conditions.duplication);
         let late = self.rng.happens(conditions.reordering);
         let jitter = self.rng.span(conditions.jitter);
         let copy_jitter = self.rng.span(conditions.jitter);
         let held_back = self.rng.span(conditions.reordering_delay);
-        Luck {
+        Draws {
             lost: lost_alone || lost_in_burst,
             jitter,
             held_back: late.then_some(held_back),
@@ -259,7 +263,7 @@ impl<T: Clone> Link<T> {
 
 /// What chance decided about one item.
 #[derive(Clone, Copy, Debug)]
-struct Luck {
+struct Draws {
     lost: bool,
     jitter: Duration,
     held_back: Option<Duration>,
@@ -267,8 +271,8 @@ struct Luck {
     copy_jitter: Option<Duration>,
 }
 
-/// A link without bursts: recovered with the next item, if it was ill.
-const WELL: Bursts = Bursts {
+/// A link without bursts: one that lasts ends with the next item.
+const NO_BURSTS: Bursts = Bursts {
     begin: Chance::NEVER,
     end: Chance::ALWAYS,
     loss: Chance::NEVER,

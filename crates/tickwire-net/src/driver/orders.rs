@@ -103,7 +103,7 @@ impl Driver {
         let fresh = self.outgoing.fresh();
         let mut is_full = false;
         for range in datagrams(fresh.len(), segment.map_or(usize::MAX, usize::from)) {
-            // A socket at the other end would drop it; a link shall not hide that.
+            // A socket at the other end would drop it; a link does not hide that.
             if range.len() > DATAGRAM_LARGEST {
                 self.counters.datagrams_oversize += 1;
                 continue;

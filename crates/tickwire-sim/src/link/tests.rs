@@ -114,7 +114,7 @@ fn mean_gap(arrived: &[(Instant, u64)]) -> f64 {
 }
 
 #[test]
-fn a_bout_ends_with_the_conditions_that_brought_it() {
+fn a_burst_ends_with_the_conditions_that_brought_it() {
     let mut link = link(Conditions {
         bursts: Some(Bursts {
             begin: Chance::ALWAYS,
@@ -276,7 +276,7 @@ fn a_cut_lets_nothing_in_and_what_is_on_the_way_out() {
 }
 
 #[test]
-fn changing_one_property_leaves_the_luck_of_the_others() {
+fn changing_one_property_leaves_what_the_others_draw() {
     let lossy = Conditions {
         loss: Chance::percent(20),
         ..Conditions::IDEAL

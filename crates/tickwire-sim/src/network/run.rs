@@ -1,7 +1,7 @@
 //! The clock, and the drain rule of [`Session`].
 //!
 //! Time jumps from one happening to the next: a parcel arrives, a session wants to be woken, something
-//! the network arranged with itself is due. Each is handed in; then the session is drained, at once
+//! that the network scheduled is due. Each is handed in; then the session is drained, at once
 //! or together with what else happens at that moment, as the seed decides: the contract allows a
 //! driver both.
 
@@ -111,7 +111,7 @@ impl Network {
         match happening {
             Happening::Arranged => {
                 if let Some(event) = self.agenda.pop(self.now) {
-                    self.keep(event, sessions);
+                    self.handle_event(event, sessions);
                 }
             }
             Happening::Arrival(way) => match self.pop(way) {
@@ -130,8 +130,8 @@ impl Network {
         }
     }
 
-    /// Keeps what the network arranged with itself.
-    fn keep(&mut self, event: Event, sessions: &mut [&mut dyn Session]) {
+    /// Does what the network had scheduled.
+    fn handle_event(&mut self, event: Event, sessions: &mut [&mut dyn Session]) {
         match event {
             Event::Resend { segment, attempt } => self.carry(segment, attempt),
             Event::Send(end) => self.send_outgoing(end),

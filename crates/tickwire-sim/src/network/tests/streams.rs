@@ -73,7 +73,7 @@ fn a_dial_into_a_partition_ends_as_unreachable() {
     let on = a.dial(0, B);
     net.run_for(ms(10_000), &mut [&mut a, &mut b]);
     let unreachable = Told::Closed(on, Ended::Unreachable);
-    assert_eq!(a.told, [(Instant::ZERO + DIAL_PATIENCE, unreachable)]);
+    assert_eq!(a.told, [(Instant::ZERO + DIAL_TIMEOUT, unreachable)]);
     net.heal(node_a, node_b);
     net.run_until_quiet(ms(10_000), &mut [&mut a, &mut b])
         .unwrap();
