@@ -83,6 +83,7 @@ const FENCED: &[(&str, &[&str])] = &[
     ("libc", &["tickwire-bench", "tickwire-net"]),
     ("mio", &["tickwire-net"]),
     ("ratatui", &["tickwire-cli"]),
+    ("rustix", &["tickwire-cli"]),
     ("redb", &["tickwire-demo"]),
     ("crossterm", &["tickwire-cli"]),
     ("proc-macro2", &["tickwire-derive"]),
