@@ -34,6 +34,7 @@
 
 pub use tickwire_dialects::{cppevy, lwar, opendrakan, pixmess, reone};
 pub use tickwire_net as net;
+pub use tickwire_replica as replica;
 pub use tickwire_session as session;
 pub use tickwire_sim as sim;
 pub use tickwire_state as state;

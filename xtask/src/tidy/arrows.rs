@@ -29,6 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "tickwire-dialects",
             "tickwire-net",
+            "tickwire-replica",
             "tickwire-session",
             "tickwire-sim",
             "tickwire-state",
@@ -66,6 +67,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tickwire-demo",
             "tickwire-dialects",
             "tickwire-net",
+            "tickwire-replica",
             "tickwire-session",
             "tickwire-sim",
         ],
