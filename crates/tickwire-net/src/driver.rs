@@ -204,8 +204,9 @@ impl Driver {
     ///
     /// It returns as soon as anything was handed in, and never waits if `until` has passed. How long
     /// it drains and how much is handed in is bounded (see [`limits`]); the rest comes in the next
-    /// turn, which then does not wait. `until` is met to a fraction of a millisecond: where the system's wait knows whole
-    /// ones only, the last part is slept, and input that arrives during it is handed in at its end.
+    /// turn, which then does not wait. `until` is met to a fraction of a millisecond: where the
+    /// system's wait knows whole ones only, the last part is slept, and input that arrives during it is
+    /// handed in at its end.
     ///
     /// # Errors
     /// If the system's wait fails. What peers and networks do is never an error.
@@ -284,7 +285,7 @@ impl Driver {
         }
     }
 
-    /// Carries out the orders of a session; returns whether that were all.
+    /// Carries out the orders of a session; returns whether those were all.
     fn drain_one(
         &mut self,
         now: Instant,
