@@ -29,7 +29,7 @@ use super::limits::{
 use super::message::{Assembler, Data, Joined};
 use super::outgoing::StreamOut;
 use super::{ActionId, Component, Delivery, Registry, StateId, SyncId};
-use asset::{Asset, Index};
+use asset::Asset;
 use event::build_event;
 use world::World;
 
@@ -95,7 +95,8 @@ pub struct Client {
     disabled_inputs: BTreeSet<ActionId>,
     requests: BTreeSet<StateId>,
     fetch: Option<Asset>,
-    index: Option<Index>,
+    /// The text of the server's index of assets.
+    index: Option<Vec<u8>>,
     assembler: Assembler,
     stream: StreamOut,
     orders: VecDeque<Transmit>,

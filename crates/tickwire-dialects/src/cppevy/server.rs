@@ -6,12 +6,12 @@
 //! game's. The entity of a client comes with it and goes with it, and everything else that there is
 //! the game summons.
 
+mod action_queue;
 mod answer;
 mod assets;
 mod block;
 mod datagrams;
 mod depart;
-mod desk;
 mod entities;
 mod event;
 mod lobby;
@@ -26,6 +26,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use core::ops::RangeBounds;
 
+use tickwire_session::bulk::Shelf;
 use tickwire_session::{
     Addr, Attachments, Ended, Events, Instant, Path, PeerStats, Reason, Room, Session, StreamId,
     Transmit,
@@ -34,9 +35,8 @@ use tickwire_session::{
 use super::limits::{AHEAD, STATE_PERIOD};
 use super::message::{Data, EntityEvent, Object, PayloadWriter, Summon, encode};
 use super::{ActionId, Archetype, Component, Delivery, EventId, Registry, SyncId, Writer};
-use assets::Assets;
+use action_queue::Via;
 use datagrams::Told;
-use desk::Via;
 use entities::Entities;
 use lobby::Lobby;
 use news::News;
@@ -72,7 +72,7 @@ pub struct Server {
     lobby: Lobby,
     actors: BTreeMap<SyncId, StreamId>,
     attachments: Attachments<StreamId>,
-    assets: Assets,
+    assets: Shelf,
     /// Addresses that are not attached, and how many tokens of each are to be refused.
     strangers: VecDeque<(Addr, usize)>,
     /// Ends of streams that nothing is left to tell.
@@ -102,7 +102,7 @@ impl Server {
             lobby: Lobby::default(),
             actors: BTreeMap::new(),
             attachments: Attachments::new(secret),
-            assets: Assets::new(),
+            assets: Shelf::new(INDEX),
             strangers: VecDeque::new(),
             refused_streams: VecDeque::new(),
             next_send: now,
@@ -171,7 +171,7 @@ impl Server {
 
     /// Offers an asset, in place of one that had this name.
     pub fn add_asset(&mut self, name: &str, bytes: &[u8]) -> Result<(), BadAsset> {
-        self.assets.add(name, bytes)
+        assets::insert(&mut self.assets, name, bytes)
     }
 
     /// Sets how many clients may play from now on. Those who play stay, even if they are more.

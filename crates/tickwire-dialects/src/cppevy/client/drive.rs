@@ -6,11 +6,11 @@ use tickwire_session::{
     Addr, Belief, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, Transmit,
 };
 
-use super::super::limits::{ATTACH_AGAIN, KEEP_ALIVE, NAME_MAX, STREAM_KEEP_ALIVE};
-use super::super::message::{Join, encode};
-use super::super::{ActionId, fifo};
 use super::asset::{Asset, AssetFailure};
 use super::{Client, ClientEvent, EndReason, Phase, STREAM};
+use crate::cppevy::limits::{ATTACH_AGAIN, KEEP_ALIVE, NAME_MAX, STREAM_KEEP_ALIVE};
+use crate::cppevy::message::{Join, encode};
+use crate::cppevy::{ActionId, fifo};
 
 impl Session for Client {
     fn handle_opened(&mut self, now: Instant, on: StreamId, _peer: Addr) {

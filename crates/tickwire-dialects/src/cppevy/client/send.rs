@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 
 use tickwire_session::{Instant, Transmit};
 
-use super::super::ActionId;
-use super::super::limits::{ATTACH_PERIOD, KEEP_ALIVE, STREAM_KEEP_ALIVE};
-use super::super::message::{Data, Object, PayloadWriter};
 use super::{Client, Phase, STREAM};
+use crate::cppevy::ActionId;
+use crate::cppevy::limits::{ATTACH_PERIOD, KEEP_ALIVE, STREAM_KEEP_ALIVE};
+use crate::cppevy::message::{Data, Object, PayloadWriter};
 
 impl Client {
     pub(super) fn write_stream(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {

@@ -1,15 +1,15 @@
 //! What the game is asked to do, and what it says to that.
 //!
 //! In: decisions of the game about actions. Out: successes and failures for the clients, and the next
-//! action of a line for the game. In which order actions come to the game is the [`desk`](super::desk)'s.
+//! action of a line for the game. In which order actions come to the game is the [`action_queue`](super::action_queue)'s.
 
 use tickwire_session::{Instant, Reason, StreamId};
 
-use super::super::message::{Data, Object};
-use super::super::{ActionId, SyncId};
-use super::desk::{LineId, Turn};
+use super::action_queue::{LineId, Turn};
 use super::peer::Peer;
 use super::{ActionToken, Answer, PublishError, Server, ServerEvent};
+use crate::cppevy::message::{Data, Object};
+use crate::cppevy::{ActionId, SyncId};
 
 impl Server {
     /// Answers an action. Only the first answer counts, except after [`Reason::Delayed`]: such an
@@ -35,7 +35,7 @@ impl Server {
             .peers
             .get_mut(&on)
             .filter(|peer| peer.actor().is_some() || peer.has_left());
-        match peer.map(|peer| (peer.desk.decide(now, line, number, decision), peer)) {
+        match peer.map(|peer| (peer.actions.decide(now, line, number, decision), peer)) {
             Some((Ok(()), peer)) => peer.tell(line.via, timestamp, &object),
             _ => {
                 self.counters.stray_answer += 1;
@@ -50,7 +50,7 @@ impl Server {
     /// input.
     pub fn controls(&self, now: Instant, actor: SyncId, action: ActionId) -> Option<&[u8]> {
         let peer = self.peers.get(self.actors.get(&actor)?)?;
-        peer.desk.newest(now, action)
+        peer.actions.newest(now, action)
     }
 
     /// Shows the game the first of a line, after refusing what needs no game.
@@ -61,7 +61,7 @@ impl Server {
             Self::refuse_rest(peer, line, timestamp);
             return;
         };
-        while let Some(turn) = peer.desk.next(now, line) {
+        while let Some(turn) = peer.actions.next(now, line) {
             match turn {
                 Turn::Refuse(reason) => {
                     self.counters.busy += u64::from(reason == Reason::Busy);
@@ -80,7 +80,7 @@ impl Server {
     /// Refuses what a client sent before it left and the game was not shown.
     fn refuse_rest(peer: &mut Peer, line: LineId, timestamp: u32) {
         let (action, reason) = (line.action, Reason::Unavailable);
-        while peer.has_left() && peer.desk.dismiss(line).is_some() {
+        while peer.has_left() && peer.actions.dismiss(line).is_some() {
             peer.tell(line.via, timestamp, &Object::Failure { action, reason });
         }
     }

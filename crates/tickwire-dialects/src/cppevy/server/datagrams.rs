@@ -9,14 +9,14 @@ use core::ops::Range;
 
 use tickwire_session::{Addr, Instant};
 
-use super::super::StateId;
-use super::super::limits::{DATAGRAM_WAITING, DATAGRAMS_A_SENDING, KEEP_ALIVE};
-use super::super::message::{Object, PayloadWriter};
-use super::super::outgoing::{Queue, Written};
 use super::block::Block;
 use super::entities::Entities;
 use super::news::News;
 use super::sending::{Due, Sending};
+use crate::cppevy::StateId;
+use crate::cppevy::limits::{DATAGRAM_WAITING, DATAGRAMS_A_SENDING, KEEP_ALIVE};
+use crate::cppevy::message::{Object, PayloadWriter};
+use crate::cppevy::outgoing::{Queue, Written};
 
 #[derive(Debug)]
 pub(super) struct Datagrams {

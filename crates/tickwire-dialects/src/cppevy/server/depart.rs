@@ -4,12 +4,12 @@ use alloc::vec::Vec;
 
 use tickwire_session::{Instant, Reason, StreamId, Transmit};
 
-use super::super::limits::TIMEOUT;
-use super::super::message::{EntityEvent, Object};
-use super::super::{EventId, SyncId};
-use super::desk::Via;
+use super::action_queue::Via;
 use super::peer::{Peer, Stage};
 use super::{Audience, Departure, Server, ServerEvent};
+use crate::cppevy::limits::TIMEOUT;
+use crate::cppevy::message::{EntityEvent, Object};
+use crate::cppevy::{EventId, SyncId};
 
 impl Server {
     /// Tells a client that it is gone, and closes its stream.
@@ -71,7 +71,7 @@ impl Server {
             } else if peer.is_behind() {
                 leaving.push((on, Departure::FellBehind));
             }
-            while let Some(line) = peer.desk.expire(now) {
+            while let Some(line) = peer.actions.expire(now) {
                 let (action, reason) = (line.action, Reason::Unavailable);
                 peer.tell(line.via, timestamp, &Object::Failure { action, reason });
                 late.push((on, line));

@@ -7,9 +7,9 @@ use core::fmt;
 
 use tickwire_session::{Reason, StreamId, counters};
 
-use super::super::limits::DATA_MAX;
-use super::super::{ActionId, SyncId};
-use super::desk::LineId;
+use super::action_queue::LineId;
+use crate::cppevy::limits::DATA_MAX;
+use crate::cppevy::{ActionId, SyncId};
 
 /// What the game is told.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -176,6 +176,8 @@ counters! {
         unknown_action,
         /// Actions of the protocol whose data made no sense.
         bad_data,
+        /// Leave by datagram and Attach by stream.
+        wrong_path,
         /// Actions answered with Busy.
         busy,
         /// Actions that the game left unanswered.

@@ -9,7 +9,7 @@ use alloc::collections::BTreeSet;
 
 use tickwire_session::{Host, Instant, StreamId};
 
-use super::super::limits::{JOIN_PATIENCE, UNJOINED_A_HOST, UNJOINED_MAX};
+use crate::cppevy::limits::{JOIN_PATIENCE, UNJOINED_A_HOST, UNJOINED_MAX};
 
 #[derive(Debug, Default)]
 pub(super) struct Lobby {

@@ -7,9 +7,9 @@
 
 use alloc::collections::VecDeque;
 
-use super::super::limits::NEWS_WAITING;
-use super::super::message::Object;
 use super::block::Block;
+use crate::cppevy::limits::NEWS_WAITING;
+use crate::cppevy::message::Object;
 
 #[derive(Debug, Default)]
 pub(super) struct News {
@@ -81,10 +81,10 @@ impl News {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::super::super::EventId;
-    use super::super::super::limits::{DATA_MAX, HEADER, PAYLOAD_MAX};
-    use super::super::super::message::Data;
     use super::*;
+    use crate::cppevy::EventId;
+    use crate::cppevy::limits::{DATA_MAX, HEADER, PAYLOAD_MAX};
+    use crate::cppevy::message::Data;
 
     fn push(news: &mut News, timestamp: u32, data: &[u8]) -> u64 {
         let (event, data) = (EventId(0x0100), Data::new(data).unwrap());

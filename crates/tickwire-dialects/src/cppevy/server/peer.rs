@@ -3,19 +3,19 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use tickwire_session::bulk::Sending;
 use tickwire_session::{Addr, Instant, PeerStats, StreamId, Traffic};
 
-use super::super::limits::{FAREWELL, KEEP_ALIVE, STREAM_KEEP_ALIVE, STREAM_WAITING};
-use super::super::message::{Assembler, Data, Object, encode};
-use super::super::outgoing::StreamOut;
-use super::super::{EventId, SyncId};
-use super::assets::Transfer;
+use super::action_queue::{ActionQueue, Via};
 use super::datagrams::{Datagrams, Told};
-use super::desk::{Desk, Via};
 use super::event::Departure;
 use super::lobby::Visitor;
 use super::news::News;
 use super::requests::Requests;
+use crate::cppevy::limits::{FAREWELL, KEEP_ALIVE, PIECE_MAX, STREAM_KEEP_ALIVE, STREAM_WAITING};
+use crate::cppevy::message::{Assembler, Data, Object, Piece, encode};
+use crate::cppevy::outgoing::StreamOut;
+use crate::cppevy::{EventId, SyncId};
 
 #[derive(Debug)]
 pub(super) struct Peer {
@@ -26,8 +26,9 @@ pub(super) struct Peer {
     pub(super) stage: Stage,
     pub(super) assembler: Assembler,
     pub(super) stream: StreamOut,
-    pub(super) desk: Desk,
-    pub(super) transfer: Option<Transfer>,
+    pub(super) actions: ActionQueue,
+    /// The asset that it fetches.
+    pub(super) transfer: Option<Sending>,
     pub(super) last_heard: Instant,
     pub(super) datagrams: Datagrams,
     pub(super) requests: Requests,
@@ -61,7 +62,7 @@ impl Peer {
             stage: Stage::Open,
             assembler: Assembler::default(),
             stream: StreamOut::default(),
-            desk: Desk::new(now),
+            actions: ActionQueue::new(now),
             transfer: None,
             last_heard: now,
             datagrams: Datagrams::new(now),
@@ -143,14 +144,18 @@ impl Peer {
         if (self.stream.is_clear() || patient)
             && let Some(transfer) = &mut self.transfer
         {
-            if let Some(piece) = transfer.piece() {
+            if let Some(piece) = transfer.poll_piece(PIECE_MAX) {
+                let piece = Piece {
+                    // Assets have fewer than 2³² bytes.
+                    offset: u32::try_from(piece.offset).unwrap_or(u32::MAX),
+                    bytes: piece.bytes,
+                };
                 let data = encode(|w| piece.encode(w));
                 let data = Data::new(&data).unwrap_or_default();
                 let event = EventId::ASSET;
                 self.stream.push(timestamp, &Object::Event { event, data });
             }
-            transfer.advance();
-            self.transfer.take_if(|transfer| transfer.piece().is_none());
+            self.transfer.take_if(|transfer| transfer.rest() == 0);
         }
         if now >= self.stream_sent + STREAM_KEEP_ALIVE {
             self.stream.keep_alive(timestamp);
@@ -179,7 +184,7 @@ impl Peer {
 
     /// Whether everything was handed over.
     pub(super) fn is_told(&self) -> bool {
-        let owes = self.has_left() && self.desk.owes();
+        let owes = self.has_left() && self.actions.owes();
         self.stream.is_idle() && self.datagrams.is_idle() && !owes
     }
 

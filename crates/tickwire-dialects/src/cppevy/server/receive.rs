@@ -2,18 +2,18 @@
 
 use alloc::vec::Vec;
 
+use tickwire_session::bulk::Sending;
 use tickwire_session::{Addr, Denied, Instant, Reason, StreamId};
 
-use super::super::limits::{EVENTS_WAITING, STRANGER_ANSWERS};
-use super::super::message::{
+use super::action_queue::{LineId, Via};
+use super::peer::{Peer, Stage};
+use super::{Audience, Departure, Server, ServerEvent};
+use crate::cppevy::limits::{EVENTS_WAITING, STRANGER_ANSWERS};
+use crate::cppevy::message::{
     AssetRequest, Data, EntityEvent, Join, Joined, Object, Payload, Sender, Summon, decode_token,
     encode,
 };
-use super::super::{ActionId, EventId, StateId};
-use super::assets::Transfer;
-use super::desk::{LineId, Via};
-use super::peer::{Peer, Stage};
-use super::{Audience, Departure, Server, ServerEvent};
+use crate::cppevy::{ActionId, EventId, StateId};
 
 /// A token was not accepted, and whoever showed it may know.
 struct Refused;
@@ -71,7 +71,7 @@ impl Server {
         peer.last_heard = now;
         for object in payload.objects() {
             peer.traffic.messages_in += 1;
-            self.hear_object(now, on, peer, Via::Stream, &object)?;
+            self.handle_object(now, on, peer, Via::Stream, &object)?;
         }
         // Answers are made faster than they are sent, so waiting for the next sweep would bound
         // nothing.
@@ -113,7 +113,7 @@ impl Server {
                 (_, Some(on)) => {
                     let hear = |server: &mut Self, peer: &mut Peer| {
                         peer.traffic.messages_in += 1;
-                        server.hear_object(now, on, peer, Via::Datagrams, &object)
+                        server.handle_object(now, on, peer, Via::Datagrams, &object)
                     };
                     if let Some(Err(why)) = self.with_peer(on, hear) {
                         self.close(now, on, why);
@@ -187,7 +187,7 @@ impl Server {
     }
 
     /// Decides about an object of a client. An error says why the client is to go.
-    fn hear_object(
+    fn handle_object(
         &mut self,
         now: Instant,
         on: StreamId,
@@ -198,18 +198,24 @@ impl Server {
         match *object {
             _ if matches!(peer.stage, Stage::Closing { .. }) => Ok(()),
             Object::StateRequest { state } => {
-                self.hear_request(now, on, peer, state);
+                self.handle_state_request(now, on, peer, state);
                 Ok(())
             }
             Object::Action { action, data } => {
-                self.hear_action(now, on, peer, LineId { action, via }, data)
+                self.handle_action(now, on, peer, LineId { action, via }, data)
             }
             // A payload with a kind that only servers send did not decode.
             _ => Ok(()),
         }
     }
 
-    fn hear_request(&mut self, now: Instant, on: StreamId, peer: &mut Peer, state: StateId) {
+    fn handle_state_request(
+        &mut self,
+        now: Instant,
+        on: StreamId,
+        peer: &mut Peer,
+        state: StateId,
+    ) {
         let known = peer.actor().is_some()
             && self.attachments.addr_of(on).is_some()
             && self.entities.has_state(state.descriptor());
@@ -220,7 +226,7 @@ impl Server {
         }
     }
 
-    fn hear_action(
+    fn handle_action(
         &mut self,
         now: Instant,
         on: StreamId,
@@ -230,11 +236,13 @@ impl Server {
     ) -> Result<(), Departure> {
         let verdict = match line.action {
             ActionId::DISABLED => Err(Reason::Disabled),
-            ActionId::JOIN => return self.hear_join(now, on, peer, line.via, data),
+            ActionId::JOIN => return self.handle_join(now, on, peer, line.via, data),
             _ if peer.actor().is_none() => Err(Reason::Unavailable),
-            // A token is shown by the path that it is for.
-            ActionId::ATTACH => Err(self.bad_data()),
-            ActionId::ASSET => self.hear_asset(peer, data),
+            // A token is shown by the path that it is for, and anybody can forge a datagram that
+            // says Leave.
+            ActionId::ATTACH => Err(self.wrong_path()),
+            ActionId::LEAVE if line.via == Via::Datagrams => Err(self.wrong_path()),
+            ActionId::ASSET => self.handle_asset_request(peer, data),
             ActionId::LEAVE if data.bytes().is_empty() => {
                 self.answer_own(now, peer, line, Ok(Vec::new()));
                 return Err(Departure::Left);
@@ -246,14 +254,14 @@ impl Server {
                     Err(Reason::Error)
                 }
                 Some(used) if !used.enabled => Err(Reason::Disabled),
-                Some(_) => return self.hear_game_action(now, on, peer, line, data),
+                Some(_) => return self.handle_game_action(now, on, peer, line, data),
             },
         };
         self.answer_own(now, peer, line, verdict);
         Ok(())
     }
 
-    fn hear_game_action(
+    fn handle_game_action(
         &mut self,
         now: Instant,
         on: StreamId,
@@ -262,7 +270,7 @@ impl Server {
         data: Data<'_>,
     ) -> Result<(), Departure> {
         let behind = self.events.len() >= EVENTS_WAITING;
-        match peer.desk.accept(now, line, data.bytes(), behind) {
+        match peer.actions.accept(now, line, data.bytes(), behind) {
             Ok(None) => self.take_turns(now, on, peer, line),
             Ok(Some(reason)) => self.answer_own(now, peer, line, Err(reason)),
             Err(_) => return Err(Departure::FellBehind),
@@ -273,6 +281,12 @@ impl Server {
     /// What an action of the protocol gets whose data makes no sense.
     const fn bad_data(&mut self) -> Reason {
         self.counters.bad_data += 1;
+        Reason::Error
+    }
+
+    /// What an action of the protocol gets that came by the path that it does not go by.
+    const fn wrong_path(&mut self) -> Reason {
+        self.counters.wrong_path += 1;
         Reason::Error
     }
 
@@ -293,7 +307,7 @@ impl Server {
         peer.tell(line.via, self.timestamp(now), &object);
     }
 
-    fn hear_join(
+    fn handle_join(
         &mut self,
         now: Instant,
         on: StreamId,
@@ -375,7 +389,7 @@ impl Server {
         }
     }
 
-    fn hear_asset(&mut self, peer: &mut Peer, data: Data<'_>) -> Verdict {
+    fn handle_asset_request(&mut self, peer: &mut Peer, data: Data<'_>) -> Verdict {
         let Ok(request) = AssetRequest::decode(data.bytes()) else {
             return Err(self.bad_data());
         };
@@ -384,7 +398,9 @@ impl Server {
             return Err(Reason::Busy);
         }
         let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        peer.transfer = Transfer::new(bytes.clone(), request.offset);
+        let transfer = Sending::new(request.name, bytes.clone(), request.offset.into());
+        // Beyond the end there is nothing to send.
+        peer.transfer = transfer.ok().filter(|transfer| transfer.rest() > 0);
         Ok(size.to_le_bytes().into())
     }
 }

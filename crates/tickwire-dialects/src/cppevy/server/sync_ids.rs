@@ -4,8 +4,8 @@ use alloc::collections::{BTreeSet, VecDeque};
 
 use tickwire_session::Instant;
 
-use super::super::SyncId;
-use super::super::limits::SYNC_ID_REST;
+use crate::cppevy::SyncId;
+use crate::cppevy::limits::SYNC_ID_REST;
 
 /// Gives out ids, lowest first, none twice before it has rested.
 #[derive(Debug)]
