@@ -10,7 +10,7 @@ use crate::cppevy::{ActionId, Delivery, EventId, StateId};
 
 impl Client {
     pub(super) fn receive_stream(&mut self, now: Instant, mut bytes: &[u8]) {
-        self.traffic.received(bytes.len());
+        self.uplink.traffic.received(bytes.len());
         // Lent to the loop, so that a payload can be read from it while it changes the client.
         let mut assembler = core::mem::take(&mut self.assembler);
         while !self.is_ended() {
@@ -27,9 +27,9 @@ impl Client {
     }
 
     fn handle_payload(&mut self, now: Instant, payload: &Payload<'_>) {
-        self.last_heard = now;
+        self.uplink.heard(now);
         for object in payload.objects() {
-            self.traffic.messages_in += 1;
+            self.uplink.traffic.messages_in += 1;
             match object {
                 Object::Success { action, message } => {
                     let success = self.actions.handle_success(action, message.bytes());
@@ -69,12 +69,11 @@ impl Client {
             self.counters.undecodable += 1;
             return;
         };
-        self.traffic.received(bytes.len());
-        self.last_heard = now;
-        self.datagram_heard = now;
+        self.uplink.traffic.received(bytes.len());
+        self.uplink.heard_datagram(now);
         self.clock.add_arrival(now, payload.timestamp);
         for object in payload.objects() {
-            self.traffic.messages_in += 1;
+            self.uplink.traffic.messages_in += 1;
             match object {
                 Object::Success { action, .. } => self.handle_input_answer(now, action, None),
                 Object::Failure { action, reason } => {
@@ -120,7 +119,7 @@ impl Client {
     fn handle_attached(&mut self, now: Instant) {
         // The answer to one showing of several does not tell how long it took.
         if let Some((1, first)) = self.attach_tries.take() {
-            self.round_trip.add_sample(now.since(first));
+            self.uplink.round_trip.add_sample(now.since(first));
         }
         if self.phase == Phase::Attaching {
             self.enter(now, Phase::Playing);

@@ -184,8 +184,15 @@ impl ActionQueue {
     }
 
     /// Whether an action waits for the game.
-    pub(super) fn owes(&self) -> bool {
-        self.lines.values().any(|line| line.first.is_some())
+    pub(super) fn awaits_game(&self) -> bool {
+        self.deadline().is_some()
+    }
+
+    /// When the game has left an action unanswered for too long.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let shown = |line: &Line| line.first.map(|(shown, _)| shown);
+        let oldest = self.lines.values().filter_map(shown).min()?;
+        Some(oldest + ANSWER_PATIENCE)
     }
 
     /// What the newest successful action of a kind said, by whichever path, while it holds.

@@ -20,11 +20,14 @@ pub(super) struct News {
     gone: u64,
     /// Nobody has heard of the last block yet, so that it may grow.
     is_open: bool,
+    /// Something was added since [`take_added`](Self::take_added) was last called.
+    was_added: bool,
 }
 
 impl News {
     /// Adds an event, and returns how many of the oldest were lost for it.
     pub(super) fn push(&mut self, timestamp: u32, event: &Object<'_>) -> u64 {
+        self.was_added = true;
         let last = self.blocks.back_mut();
         let open = last.filter(|last| self.is_open && last.timestamp == timestamp);
         let added = open.and_then(|block| {
@@ -55,6 +58,11 @@ impl News {
     /// What is there now is heard as it is; further events stand apart.
     pub(super) const fn close(&mut self) {
         self.is_open = false;
+    }
+
+    /// Whether something was added since this was last asked.
+    pub(super) const fn take_added(&mut self) -> bool {
+        core::mem::replace(&mut self.was_added, false)
     }
 
     /// Everybody has heard everything.

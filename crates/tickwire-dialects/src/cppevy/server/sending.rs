@@ -104,10 +104,6 @@ impl Due {
         }
     }
 
-    pub(super) fn clear(&mut self) {
-        self.states.clear();
-    }
-
     /// Hands over states, with the values that they have now, as long as they are taken.
     pub(super) fn fill(
         &mut self,

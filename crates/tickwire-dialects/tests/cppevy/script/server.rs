@@ -141,7 +141,12 @@ impl ServerScript {
 
     /// What client `n` was told by stream since this was last asked.
     pub(crate) fn hears(&mut self, client: u8) -> Vec<Object<'static>> {
-        let mail = self.stream_mail(client);
+        self.hears_on(stream(client))
+    }
+
+    /// What was told on a stream since this was last asked.
+    pub(crate) fn hears_on(&mut self, on: StreamId) -> Vec<Object<'static>> {
+        let mail = self.streams.remove(&on).unwrap_or_default();
         mail.into_iter().flat_map(|mail| mail.objects).collect()
     }
 
