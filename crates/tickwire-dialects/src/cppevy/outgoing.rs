@@ -6,9 +6,17 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use tickwire_session::Room;
+
 use super::Writer;
 use super::fifo;
+use super::limits::PAYLOAD_MAX;
 use super::message::{Object, PayloadWriter};
+
+/// Whether a datagram path takes payloads of any length.
+pub(crate) fn takes_payloads(room: Room) -> bool {
+    usize::from(room.largest) >= PAYLOAD_MAX
+}
 
 /// Objects that wait, in order; some of them together. Their bytes lie end to end in one buffer, so that
 /// waiting allocates nothing once that has grown.

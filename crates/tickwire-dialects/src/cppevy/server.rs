@@ -173,19 +173,6 @@ impl Server {
         }
     }
 
-    /// Tells every client that the server ends, and takes no more of them.
-    ///
-    /// Drive the session until [`is_finished`](Self::is_finished), then drop it.
-    pub fn shut_down(&mut self, now: Instant) {
-        self.closing = true;
-        self.close_all(now);
-    }
-
-    /// Whether every connection has ended.
-    pub fn is_finished(&self) -> bool {
-        self.peers.is_empty()
-    }
-
     /// The clients that play, with their names.
     pub fn actors(&self) -> impl Iterator<Item = (SyncId, &str)> {
         let stages = self.peers.iter().map(|(_, peer)| &peer.state.stage);
@@ -383,6 +370,15 @@ impl Session for Server {
     fn poll_timeout(&self) -> Option<Instant> {
         let sending = (!self.actors.is_empty()).then_some(self.next_send);
         [sending, self.peers.next_due()].into_iter().flatten().min()
+    }
+
+    fn shut_down(&mut self, now: Instant) {
+        self.closing = true;
+        self.close_all(now);
+    }
+
+    fn is_finished(&self) -> bool {
+        self.peers.is_empty()
     }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {

@@ -11,6 +11,7 @@ use super::asset::{Asset, AssetFailure};
 use super::{Client, ClientEvent, EndReason, Phase};
 use crate::cppevy::limits::{ATTACH_AGAIN, KEEP_ALIVE, NAME_MAX, STREAM_KEEP_ALIVE};
 use crate::cppevy::message::{Join, encode};
+use crate::cppevy::outgoing::takes_payloads;
 use crate::cppevy::{ActionId, fifo};
 
 impl Session for Client {
@@ -91,23 +92,39 @@ impl Session for Client {
         if self.is_ended() {
             return None;
         }
-        let datagrams = match self.phase {
-            Phase::Attaching => self.uplink.attach_at(),
+        let (datagrams, silence) = match self.phase {
+            Phase::Attaching => (self.uplink.attach_at(), None),
             Phase::Playing => {
                 let idle = self.uplink.datagram_sent() + KEEP_ALIVE;
                 let heard = self.uplink.datagram_heard();
-                Some(heard.map_or(idle, |heard| idle.min(heard + ATTACH_AGAIN)))
+                (Some(idle), heard.map(|heard| heard + ATTACH_AGAIN))
             }
-            _ => None,
+            _ => (None, None),
         };
+        // On a path that takes no datagrams nothing is due.
+        let datagrams = datagrams.filter(|_| takes_payloads(self.uplink.datagram_room()));
         let stream =
             (self.uplink.stream_room() > 0).then(|| self.uplink.stream_sent() + STREAM_KEEP_ALIVE);
         let stalled = self.fetch.as_ref().and_then(Asset::deadline);
-        [datagrams, stream, stalled, self.actions.poll_timeout()]
-            .into_iter()
-            .flatten()
-            .chain([self.deadline()])
-            .min()
+        [
+            datagrams,
+            silence,
+            stream,
+            stalled,
+            self.actions.poll_timeout(),
+        ]
+        .into_iter()
+        .flatten()
+        .chain([self.deadline()])
+        .min()
+    }
+
+    fn shut_down(&mut self, now: Instant) {
+        self.leave(now);
+    }
+
+    fn is_finished(&self) -> bool {
+        self.uplink.is_finished()
     }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {

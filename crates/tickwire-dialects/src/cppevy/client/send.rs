@@ -8,6 +8,7 @@ use super::{Client, Phase};
 use crate::cppevy::ActionId;
 use crate::cppevy::limits::{ATTACH_PERIOD, KEEP_ALIVE, STREAM_KEEP_ALIVE};
 use crate::cppevy::message::{Data, Object, PayloadWriter};
+use crate::cppevy::outgoing::takes_payloads;
 
 impl Client {
     pub(super) fn write_stream(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
@@ -30,6 +31,9 @@ impl Client {
     }
 
     pub(super) fn write_datagram(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        if !takes_payloads(self.uplink.datagram_room()) {
+            return None;
+        }
         let token = self.uplink.due_token(now);
         let token = token.filter(|_| self.phase == Phase::Attaching);
         let news = !(self.inputs.is_empty() && self.requests.is_empty());

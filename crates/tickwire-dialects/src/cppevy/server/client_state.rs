@@ -15,7 +15,7 @@ use super::datagrams::{Datagrams, Shared};
 use super::requests::Requests;
 use crate::cppevy::limits::{KEEP_ALIVE, PIECE_MAX, STREAM_KEEP_ALIVE, STREAM_WAITING, TIMEOUT};
 use crate::cppevy::message::{Assembler, Data, Object, Piece, encode};
-use crate::cppevy::outgoing::StreamOut;
+use crate::cppevy::outgoing::{StreamOut, takes_payloads};
 use crate::cppevy::{EventId, SyncId};
 
 #[derive(Debug)]
@@ -132,6 +132,7 @@ impl ClientState {
             return Wrote::Stream;
         }
         if link.datagrams().is_some()
+            && takes_payloads(link.datagram_room())
             && let Some(objects) = self.datagrams.write(now, timestamp, shared, out)
         {
             link.traffic.messages_out += objects;

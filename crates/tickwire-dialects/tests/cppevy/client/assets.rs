@@ -7,8 +7,8 @@ use tickwire_dialects::cppevy::{
 };
 use tickwire_session::{Ended, Failure};
 
-use super::super::script::{ClientScript, ms};
-use super::super::words::{asset, failure, piece, success};
+use crate::script::{ClientScript, ms};
+use crate::words::{asset, failure, piece, success};
 
 const INDEX: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad 3 abc\n";
 

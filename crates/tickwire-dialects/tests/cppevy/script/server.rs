@@ -12,8 +12,8 @@ use tickwire_dialects::cppevy::{
 use tickwire_session::{Addr, Ended, Events, Instant, Path, Session, StreamId, Transmit};
 use tickwire_sim::addr::machine;
 
-use super::super::words::{SHIP, attach, join, payload, registry};
 use super::{Mail, room};
+use crate::words::{SHIP, attach, join, payload, registry};
 
 pub(crate) struct ServerScript {
     pub(crate) server: Server,
@@ -305,7 +305,9 @@ impl ServerScript {
             Transmit::Finish { on } | Transmit::Abort { on } => {
                 assert!(self.ended.insert(on), "{on:?} ended twice");
             }
-            Transmit::Dial { .. } => panic!("a server does not dial"),
+            Transmit::Dial { .. } | Transmit::Segments { .. } | Transmit::Unlink { .. } => {
+                panic!("{transmit:?}")
+            }
         }
     }
 }

@@ -5,8 +5,8 @@ use tickwire_dialects::cppevy::{ActionId, Reason};
 use tickwire_session::Addr;
 use tickwire_sim::addr::{link, machine};
 
-use super::super::script::{Mail, ServerScript, addr, ms};
-use super::super::words::{
+use crate::script::{Mail, ServerScript, addr, ms};
+use crate::words::{
     HEALTH, ROCK, STEER, action, attach, failure, payload, request, state, state_id, success,
 };
 

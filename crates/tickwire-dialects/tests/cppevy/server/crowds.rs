@@ -8,8 +8,8 @@ use tickwire_dialects::cppevy::message::Object;
 use tickwire_dialects::cppevy::{ActionId, Departure, Reason, ServerEvent};
 use tickwire_session::{Addr, Ended, Host, PROOF_PATIENCE, Path, Session, StreamId, WAITING_MAX};
 
-use super::super::script::{ServerScript, addr, ms, stream};
-use super::super::words::{action, failure, id, join, payload};
+use crate::script::{ServerScript, addr, ms, stream};
+use crate::words::{action, failure, id, join, payload};
 
 /// A connection of nobody in particular.
 fn idle(number: usize) -> StreamId {

@@ -6,8 +6,8 @@ use tickwire_dialects::cppevy::{ActionId, Audience, Component, EventId, PublishE
 use tickwire_session::Session;
 use tickwire_sim::addr::machine;
 
-use super::super::script::{ServerScript, addr, ms, stream};
-use super::super::words::{GONG, SPARK, attach, event, id, payload, state, success};
+use crate::script::{ServerScript, addr, ms, stream};
+use crate::words::{GONG, SPARK, attach, client_leave, event, id, payload, state, success};
 
 #[test]
 fn events_reach_whom_they_are_for_by_the_path_they_are_registered_for() {

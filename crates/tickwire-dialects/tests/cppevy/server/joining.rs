@@ -4,8 +4,8 @@ use tickwire_dialects::cppevy::limits::SYNC_ID_REST;
 use tickwire_dialects::cppevy::message::Object;
 use tickwire_dialects::cppevy::{ActionId, Reason, ServerEvent, SyncId};
 
-use super::super::script::{ServerScript, ms};
-use super::super::words::{
+use crate::script::{ServerScript, ms};
+use crate::words::{
     BUY, FLY, HEALTH, ROCK, SHIP, action, asset, attach, client_join, client_leave, dismiss,
     failure, id, join, joined, leave, payload, request, state_id, summon,
 };

@@ -2,9 +2,10 @@
 
 use tickwire_dialects::cppevy::limits::{FAREWELL, STREAM_WAITING, TIMEOUT};
 use tickwire_dialects::cppevy::{ActionId, Answer, Audience, Departure, Reason, ServerEvent};
+use tickwire_session::Session;
 
-use super::super::script::{ServerScript, ms, stream};
-use super::super::words::{
+use crate::script::{ServerScript, ms, stream};
+use crate::words::{
     BUY, GONG, action, attach, client_leave, dismiss, failure, id, leave, payload, success,
 };
 
