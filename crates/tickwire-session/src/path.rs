@@ -202,11 +202,6 @@ mod tests {
         assert!("localhost:1".parse::<Addr>().is_err());
         assert!("link-1:0".parse::<Addr>().is_err());
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn only_a_bound_is_counted_down() {
