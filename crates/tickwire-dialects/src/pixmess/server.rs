@@ -15,15 +15,19 @@
 
 mod answer;
 mod chat;
+mod chunks;
 mod event;
 mod farewell;
+mod lines;
+mod news;
 mod peer;
 mod peers;
 mod receive;
 mod scene;
 mod sight;
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use tickwire_session::{
@@ -33,10 +37,12 @@ use tickwire_session::{
 use super::limits::{
     CONNECTIONS_MAX, ENTITIES_MAX, FAREWELL_MAX, LINGER, SETS_MAX, TIMEOUT, WAITING_MAX,
 };
-use super::message::{FromServer, Look, Shared};
+use super::message::{FromServer, Look};
 use super::{Block, BlockId, Cell, Direction, EntityId, PlayerId, SetId};
 use farewell::{Fault, SHUT_DOWN};
 use peer::{Guest, Peer, Stage, Traces};
+use lines::Lines;
+use news::News;
 use peers::Peers;
 use scene::{Entity, Scene};
 
@@ -65,7 +71,13 @@ pub struct Server {
     peers: Peers,
     /// Everybody who has logged in, those included that the game has not admitted yet.
     players: BTreeMap<PlayerId, StreamId>,
+    /// Their names; spectators have none.
+    names: BTreeSet<String>,
     scene: Scene,
+    /// How many of the entities are no players.
+    creatures: usize,
+    lines: Lines,
+    news: News,
     /// Where to look for the next free number.
     next_id: u16,
     next_set: u16,
@@ -83,7 +95,11 @@ impl Server {
             players_max: config.players,
             peers: Peers::default(),
             players: BTreeMap::new(),
+            names: BTreeSet::new(),
             scene: Scene::default(),
+            creatures: 0,
+            lines: Lines::new(),
+            news: News::default(),
             next_id: 1,
             next_set: 1,
             orders: VecDeque::new(),
@@ -107,13 +123,9 @@ impl Server {
             what: "entities",
             limit: ENTITIES_MAX,
         })?;
-        let entity = Entity {
-            at,
-            look,
-            name: name.into(),
-            owner: None,
-        };
-        self.show_entity(id.entity(), entity);
+        self.creatures += 1;
+        let entity = Entity::new(at, look, name.into(), None);
+        self.scene.insert(id.entity(), entity);
         Ok(id.entity())
     }
 
@@ -121,29 +133,25 @@ impl Server {
     /// for there is [`place_entity`](Self::place_entity).
     pub fn move_entity(&mut self, entity: EntityId, direction: Direction) {
         if let Some(to) = self.position(entity).and_then(|at| at.step(direction)) {
-            let direction = direction.code();
-            self.relocate(
-                entity,
-                to,
-                &FromServer::Movement { entity, direction },
-                false,
-            );
+            self.relocate(entity, to, Some(direction));
         }
     }
 
     /// Puts an entity anywhere. A player's own client is told, too.
     pub fn place_entity(&mut self, entity: EntityId, at: Cell) {
-        self.relocate(entity, at, &FromServer::EntityPosition { entity, at }, true);
+        let owner = self.relocate(entity, at, None);
+        if let Some(owner) = owner {
+            self.peers.tell(owner, FromServer::EntityPosition { entity, at });
+            self.release_far(owner);
+        }
     }
 
     /// Takes an entity out of the world. A player's stays as long as the player.
     pub fn destroy_entity(&mut self, entity: EntityId) {
-        if self
-            .scene
-            .entity(entity)
-            .is_some_and(|it| it.owner.is_none())
-        {
-            self.hide_entity(entity);
+        let there = self.scene.entity(entity);
+        if there.is_some_and(|it| it.owner.is_none()) {
+            self.creatures -= 1;
+            self.scene.remove(entity);
         }
     }
 
@@ -192,7 +200,7 @@ impl Server {
             return;
         }
         for peer in self.peers.iter_mut() {
-            peer.sight.held.retain(|chunk| chunk.set != set);
+            peer.sight.forget_set(set);
         }
         let news = FromServer::LayersetRemove { set };
         self.peers.tell_all(&news, Peer::knows_sets);
@@ -200,8 +208,7 @@ impl Server {
 
     /// Shows everybody a line.
     pub fn say(&mut self, text: &str) {
-        let text = Shared::from(text);
-        self.peers.tell_all(&FromServer::Chat { text }, |_| true);
+        self.lines.push(text);
     }
 
     /// Shows one client a line.
@@ -251,9 +258,7 @@ impl Server {
 
     /// A number that neither an entity nor a spectator has, if there may be one more.
     fn free_id(&mut self) -> Option<PlayerId> {
-        let bodiless = |player: &&PlayerId| self.scene.entity(player.entity()).is_none();
-        let others = self.players.keys().filter(bodiless).count();
-        if self.scene.entities() + others >= ENTITIES_MAX {
+        if self.creatures + self.players.len() >= ENTITIES_MAX {
             return None;
         }
         let mut id = PlayerId(self.next_id);
@@ -307,15 +312,28 @@ impl Server {
             return;
         };
         self.players.remove(&player);
+        self.names.remove(&name);
         self.events.retain(|event| !event.asks_about(player));
         if !traces.played {
             return;
         }
         if !name.is_empty() {
-            self.hide_entity(player.entity());
-            self.say(&alloc::format!("* {name} has left"));
+            self.scene.remove(player.entity());
+            self.lines.note_left(&name);
         }
         self.events.push_back(ServerEvent::Left { player, why });
+    }
+
+    /// Puts an entity elsewhere, by a step or anyhow; whose it is.
+    fn relocate(&mut self, id: EntityId, to: Cell, step: Option<Direction>) -> Option<StreamId> {
+        let from = self.scene.relocate(id, to, step)?;
+        let owner = self.scene.entity(id)?.owner?;
+        let guest = self.peers.get_mut(owner)?.guest.as_mut()?;
+        guest.at = to;
+        if step.is_some() && from.chunk() != to.chunk() {
+            self.release_far(owner);
+        }
+        Some(owner)
     }
 
     /// Cuts off those who do not read.
@@ -391,22 +409,30 @@ impl Session for Server {
         }
     }
 
-    fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        self.sweep();
-        if let Some(order) = self.orders.pop_front() {
-            return Some(order);
-        }
-        match self.peers.write_next(out)? {
-            Ok(on) => Some(Transmit::Stream { on }),
-            Err(on) => {
-                self.peers.remove(on);
-                Some(Transmit::Finish { on })
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        loop {
+            self.sweep();
+            if let Some(order) = self.orders.pop_front() {
+                return Some(order);
+            }
+            match self.peers.write_next(out) {
+                Some(Ok(on)) => {
+                    self.queue_missed(on);
+                    return Some(Transmit::Stream { on });
+                }
+                Some(Err(on)) => {
+                    self.peers.remove(on);
+                    return Some(Transmit::Finish { on });
+                }
+                None if self.tell_next(now) => {}
+                None => return None,
             }
         }
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.peers.next_alarm()
+        let due = [self.peers.next_alarm(), self.news_due()];
+        due.into_iter().flatten().min()
     }
 
     // pixmess has no datagrams.

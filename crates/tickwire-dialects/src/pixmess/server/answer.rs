@@ -29,18 +29,15 @@ impl Server {
         };
         peer.stage = Stage::Playing;
         guest.at = at;
+        guest.lines_read = self.lines.total();
         let guest = guest.clone();
         self.peers.tell(on, FromServer::PlayerId { player });
         if !guest.is_spectator() {
-            let entity = Entity {
-                at,
-                look: guest.look,
-                name: guest.name.as_str().into(),
-                owner: Some(on),
-            };
+            let name = guest.name.as_str().into();
+            let entity = Entity::new(at, guest.look, name, Some(on));
             self.peers.tell(on, entity.creation(player.entity()));
-            self.show_entity(player.entity(), entity);
-            self.say(&alloc::format!("* {} has joined", guest.name));
+            self.scene.insert(player.entity(), entity);
+            self.lines.note_joined(&guest.name);
         }
         if self.peers.get(on).is_some_and(Peer::knows_sets) {
             for (set, at) in self.scene.sets() {

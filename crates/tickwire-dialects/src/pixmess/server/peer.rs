@@ -1,21 +1,23 @@
 //! One connection as the server knows it.
 
-use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use tickwire_session::{Addr, Instant, PeerStats, Room, RoundTrip, TokenBucket, Traffic};
 
-use super::super::inbox::Inbox;
-use super::super::limits::{
+use crate::pixmess::inbox::Inbox;
+use crate::pixmess::limits::{
     CHAT_SPAN, CHATS_A_SPAN, CORRECTIONS_A_SECOND, EDITS_A_SECOND, LOGIN_PATIENCE, MOVE_REFILL,
     MOVES_AT_ONCE, PING_PERIOD, REQUESTS_A_SECOND, TIMEOUT,
 };
-use super::super::message::{FromServer, Look, Shared, Version};
-use super::super::outbox::Outbox;
-use super::super::pace::Pace;
-use super::super::{Block, BlockId, Cell, ChunkId, Direction, EntityId, PlayerId, SetId};
+use crate::pixmess::message::{FromServer, Look, Shared, Version};
+use crate::pixmess::outbox::Outbox;
+use crate::pixmess::pace::Pace;
+use crate::pixmess::{Block, BlockId, Cell, ChunkId, Direction, PlayerId};
+
+use super::news::Turn;
+use super::sight::Sight;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -31,6 +33,7 @@ pub(super) struct Peer {
     pub(super) room: u32,
     pub(super) guest: Option<Guest>,
     pub(super) sight: Sight,
+    pub(super) turn: Turn,
     pub(super) rates: Rates,
     opened: Instant,
     pub(super) last_heard: Instant,
@@ -81,36 +84,13 @@ pub(super) struct Guest {
     pub(super) version: Version,
     /// Where it stands, or looks from.
     pub(super) at: Cell,
+    /// How many of the lines for everybody it was told.
+    pub(super) lines_read: u64,
 }
 
 impl Guest {
     pub(super) const fn is_spectator(&self) -> bool {
         self.name.is_empty()
-    }
-}
-
-/// What a client was told of, so that it can be told what changes.
-#[derive(Debug, Default)]
-pub(super) struct Sight {
-    /// The chunks it holds, those asked for longest ago first.
-    pub(super) held: Vec<ChunkId>,
-    /// Entities it does not want to hear of. All others that stand in a chunk it holds it knows, but
-    /// for its own.
-    pub(super) muted: BTreeSet<EntityId>,
-    /// The layer set that its packets mean.
-    pub(super) its_set: SetId,
-    /// The layer set that packets to it mean.
-    pub(super) our_set: SetId,
-}
-
-impl Sight {
-    pub(super) fn holds(&self, chunk: ChunkId) -> bool {
-        self.held.contains(&chunk)
-    }
-
-    /// Whether it wants to hear of somebody else.
-    pub(super) fn hears_of(&self, entity: EntityId) -> bool {
-        !self.muted.contains(&entity)
     }
 }
 
@@ -144,6 +124,7 @@ impl Peer {
             room: Room::CLOSED.bytes,
             guest: None,
             sight: Sight::default(),
+            turn: Turn::default(),
             rates: Rates {
                 moves: TokenBucket::new(now, MOVES_AT_ONCE, MOVE_REFILL),
                 corrections: Pace::new(CORRECTIONS_A_SECOND, SECOND),
@@ -182,7 +163,7 @@ impl Peer {
     /// Ceases to be anybody, which happens once.
     pub(super) fn withdraw(&mut self) -> Traces {
         Traces {
-            held: core::mem::take(&mut self.sight.held),
+            held: core::mem::take(&mut self.sight).chunks().collect(),
             guest: self.guest.take(),
             played: self.is_playing(),
         }

@@ -90,6 +90,15 @@ impl Peers {
         }
     }
 
+    /// Somebody may have something to be written.
+    pub(super) fn mark_ready(&mut self, on: StreamId) {
+        if let Some(peer) = self.all.get_mut(&on)
+            && !core::mem::replace(&mut peer.ready, true)
+        {
+            self.ready.insert(on);
+        }
+    }
+
     /// The same for a message about a block or a layer of this set.
     pub(super) fn tell_of(&mut self, on: StreamId, set: SetId, message: FromServer<Shared>) {
         if let Some(peer) = self.all.get_mut(&on)

@@ -104,10 +104,10 @@ impl Server {
         let version = Version::of_code(version).ok_or(Fault::Version)?;
         let name = checked_name(version, name)?;
         if !name.is_empty() {
-            if self.has_name(name) {
+            if self.names.contains(name) {
                 return Err(Fault::NameTaken);
             }
-            if self.count_players() >= self.players_max {
+            if self.names.len() >= self.players_max {
                 return Err(Fault::Full);
             }
         }
@@ -122,8 +122,12 @@ impl Server {
             look,
             version,
             at: Cell::default(),
+            lines_read: 0,
         });
         self.players.insert(player, on);
+        if !name.is_empty() {
+            self.names.insert(name.into());
+        }
         let name = String::from(name);
         let asked = ServerEvent::LoginAsked { player, name, look };
         self.ask(on, Question::Login, asked);
@@ -294,7 +298,7 @@ impl Server {
         if there.is_some_and(|there| there.owner != Some(on))
             && let Some(peer) = self.peers.get_mut(on)
         {
-            peer.sight.muted.insert(entity);
+            peer.sight.mute(&self.scene, entity);
         }
     }
 
@@ -321,20 +325,6 @@ impl Server {
         let peer = self.peers.get(on)?;
         let guest = peer.guest.as_ref()?;
         Some((peer, guest.player, guest.at))
-    }
-
-    fn guests(&self) -> impl Iterator<Item = &Guest> {
-        self.players
-            .values()
-            .filter_map(|&on| self.peers.get(on)?.guest.as_ref())
-    }
-
-    fn has_name(&self, name: &str) -> bool {
-        self.guests().any(|guest| guest.name == name)
-    }
-
-    fn count_players(&self) -> usize {
-        self.guests().filter(|guest| !guest.is_spectator()).count()
     }
 }
 
