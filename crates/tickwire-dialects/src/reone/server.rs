@@ -356,22 +356,6 @@ impl Server {
         }
     }
 
-    /// Tells everybody that the server ends, ends every stream, and takes no more of them.
-    ///
-    /// Drive the session until [`is_finished`](Self::is_finished), then drop it.
-    pub fn shut_down(&mut self, now: Instant) {
-        self.closing = true;
-        let streams: Vec<_> = self.connections.keys().copied().collect();
-        for on in streams {
-            self.refuse_stream(now, on, Refusal::SHUTDOWN);
-        }
-    }
-
-    /// Whether every stream was ended.
-    pub fn is_finished(&self) -> bool {
-        self.connections.is_empty() && self.aborts.is_empty()
-    }
-
     /// The module that the server is in.
     pub const fn module(&self) -> ModuleNumber {
         self.module.number

@@ -118,6 +118,7 @@ impl Scripted for Run {
                 assert_eq!(to, SERVER);
                 unread.clear();
             }
+            Seen::Transmit(other, _) => panic!("{other:?}"),
             Seen::Event(event) => {
                 assert!(!*has_ended, "{event:?} after the end");
                 match event {

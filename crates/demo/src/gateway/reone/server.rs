@@ -381,14 +381,6 @@ impl ServerGateway for Gateway {
             self.announcer.tell_flying(&mut self.server, arena);
         }
     }
-
-    fn shut_down(&mut self, now: Instant) {
-        self.server.shut_down(now);
-    }
-
-    fn is_finished(&self) -> bool {
-        self.server.is_finished()
-    }
 }
 
 /// What an event means; nothing, if it does not decode.

@@ -84,6 +84,10 @@ impl Connection {
         self.orders.pop_front()
     }
 
+    pub(super) fn has_no_orders(&self) -> bool {
+        self.orders.is_empty()
+    }
+
     /// Something of the server came.
     pub(super) const fn hear(&mut self, now: Instant) {
         self.last_heard = now;

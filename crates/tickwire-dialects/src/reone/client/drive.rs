@@ -90,6 +90,14 @@ impl Session for Client {
         .min()
     }
 
+    fn shut_down(&mut self, _now: Instant) {
+        self.disconnect();
+    }
+
+    fn is_finished(&self) -> bool {
+        self.is_over() && self.connection.has_no_orders()
+    }
+
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
         let state = match self.phase {
             Phase::Connecting => "Connecting",

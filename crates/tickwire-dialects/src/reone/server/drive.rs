@@ -59,6 +59,7 @@ impl Session for Server {
                     peer.set_largest(room.largest);
                 }
             }
+            Path::Link(_) => {}
         }
     }
 
@@ -73,6 +74,8 @@ impl Session for Server {
             }
             // Nobody's datagrams end a session: an address may come back.
             Path::Datagrams(addr) => self.rooms.remove(addr),
+            // Its streams have ended before it.
+            Path::Link(_) => {}
         }
     }
 
@@ -133,6 +136,18 @@ impl Session for Server {
         let peers = self.peers.values();
         let peers = peers.flat_map(|peer| [peer.removed_at(), peer.parameters_at]);
         streams.chain(peers.flatten()).min()
+    }
+
+    fn shut_down(&mut self, now: Instant) {
+        self.closing = true;
+        let streams: Vec<_> = self.connections.keys().copied().collect();
+        for on in streams {
+            self.refuse_stream(now, on, Refusal::SHUTDOWN);
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.connections.is_empty() && self.aborts.is_empty()
     }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
