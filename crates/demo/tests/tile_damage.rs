@@ -43,9 +43,7 @@ fn damage_and_open(folder: &Path) {
     for n in 0..100 {
         let cell = Cell { x: n * 70, y: 100 };
         let at = BlockId::root(cell, Sublayer::Solid);
-        world
-            .set_block(builder, at, Block::fixed(3, b'#'))
-            .unwrap();
+        world.set_block(builder, at, Block::fixed(3, b'#')).unwrap();
     }
     world.close().unwrap();
     let file = folder.join("tiles.redb");

@@ -80,7 +80,8 @@ impl Store {
         let folder = Folder::new(path, seed);
         let database = folder.open()?;
         let patches = folder.read(&database)?;
-        let (journal, entries) = Journal::open(path).map_err(|error| StoreError::io(path, error))?;
+        let (journal, entries) =
+            Journal::open(path).map_err(|error| StoreError::io(path, error))?;
         let progress = Arc::new(Progress::new());
         let (queue, batches) = sync_channel(1);
         let writer = Writer::new(folder, database, Arc::clone(&progress));
@@ -110,7 +111,11 @@ impl Store {
     /// Hands a batch over; gives it back if the writer is still busy.
     pub(super) fn offer(&mut self, version: Version, batch: Batch) -> Result<(), Batch> {
         let journal = self.journal.number();
-        match self.queue.try_send(Saving { version, batch, journal }) {
+        match self.queue.try_send(Saving {
+            version,
+            batch,
+            journal,
+        }) {
             Ok(()) => {
                 self.journal.turn();
                 Ok(())
@@ -133,7 +138,11 @@ impl Store {
         // The writer takes batches until the queue is gone, so this fails only if it died; then
         // joining tells.
         let journal = self.journal.number();
-        drop(self.queue.send(Saving { version, batch, journal }));
+        drop(self.queue.send(Saving {
+            version,
+            batch,
+            journal,
+        }));
         drop(self.queue);
         self.writer.join().unwrap_or(Err(StoreError::WriterDied))
     }

@@ -124,9 +124,9 @@ pub const NEWS_AT_ONCE: Duration = Duration::from_millis(8);
 /// what is true when it has read.
 pub const NEWS_WAITING_MAX: usize = 16 * 1_024;
 
-/// The last steps of an entity that are kept, to be told one by one to whoever is nearly up to date.
-/// Of an entity that took more steps since, only the position is told.
-pub const TRAIL_STEPS: usize = 8;
+/// The last steps of an entity that are kept, to be told one by one to whoever is nearly up to date: as
+/// many as a player can take at once. Of an entity that took more since, only the position is told.
+pub const TRAIL_STEPS: usize = MOVES_AT_ONCE as usize;
 
 /// Lines for everybody that are kept for clients whose turn has not come.
 pub const LINES_KEPT: usize = 64;
@@ -139,9 +139,6 @@ pub const ANNOUNCEMENT_REFILL: Duration = Duration::from_millis(500);
 /// Names that such a line shows; of the others it says how many. With the longest names it still fits
 /// [`TEXT_MAX`].
 pub const NAMES_A_LINE: usize = 6;
-
-/// Connections at a time, those that have not logged in included.
-pub const CONNECTIONS_MAX: usize = 4_096;
 
 /// Entities at a time, players included. Identifiers are 16 bits; with so few in use, one that
 /// became free rests for thousands of others before it is given again.

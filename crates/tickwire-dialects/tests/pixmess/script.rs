@@ -70,6 +70,12 @@ const fn stream(who: u32) -> StreamId {
     StreamId::Accepted(who)
 }
 
+/// Of a client: the port tells which one it is.
+fn addr(who: u32, host: Host) -> Addr {
+    let port = u16::try_from(who).expect("few clients");
+    Addr { host, port }
+}
+
 impl Script {
     pub(crate) fn new() -> Self {
         Self::with(ServerConfig::default(), Carriage::WHOLE)
@@ -88,17 +94,27 @@ impl Script {
 
     /// Opens a connection.
     pub(crate) fn open(&mut self, who: u32) {
-        let host = Host::Link(who.into());
+        self.open_from(who, Host::Link(who.into()));
+    }
+
+    /// Opens a connection from this host.
+    pub(crate) fn open_from(&mut self, who: u32, host: Host) {
         self.clients.insert(who, Speaker::default());
         self.server
-            .handle_opened(self.now, stream(who), Addr { host, port: 0 });
+            .handle_opened(self.now, stream(who), addr(who, host));
         self.drain();
     }
 
     /// Opens a connection that never reads.
     pub(crate) fn open_deaf(&mut self, who: u32) {
         self.open(who);
-        self.speaker(who).deaf = true;
+        self.set_deaf(who, true);
+    }
+
+    /// One that did not read begins to, or ceases.
+    pub(crate) fn set_deaf(&mut self, who: u32, deaf: bool) {
+        self.speaker(who).deaf = deaf;
+        self.drain();
     }
 
     pub(crate) fn close(&mut self, who: u32) {
@@ -241,7 +257,7 @@ impl Script {
     pub(crate) fn state(&self, who: u32) -> Option<&'static str> {
         let mut state = None;
         self.server.visit_peers(&mut |peer| {
-            if peer.addr.host == Host::Link(who.into()) {
+            if u32::from(peer.addr.port) == who {
                 state = Some(peer.state);
             }
         });

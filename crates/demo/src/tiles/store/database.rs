@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use redb::{Database, ReadableDatabase, TableDefinition};
 
-use super::quiet::catch_quietly;
 use super::super::edits::{Batch, Patch};
 use super::super::place::{ChunkId, ChunkXy};
 use super::super::{SetId, limits};
+use super::quiet::catch_quietly;
 use super::{StoreError, journal, record};
 
 /// What is written how, and onto which terrain: a change to either needs another number.

@@ -7,33 +7,33 @@
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use tickwire_session::StreamId;
+use tickwire_session::PeerId;
 
 use crate::pixmess::limits::{CHUNKS_HELD, HOLD_REACH, PIECE_MAX};
 use crate::pixmess::message::{BlockSet, FromServer, Shared};
 use crate::pixmess::{Block, BlockId, ChunkId, Layer, SetId};
 
 use super::Server;
-use super::peer::Guest;
+use super::connection::Guest;
 use super::sight::Sight;
 
 impl Server {
     /// Tells everybody who holds the block's chunk.
-    pub(super) fn show_block(&mut self, id: BlockId, block: Block) {
+    pub(super) fn show_block(&mut self, at: BlockId, block: Block) {
         let Self { peers, scene, .. } = self;
-        for &on in scene.watchers(id.chunk()) {
-            peers.tell_of(on, id.set, block_set(id, block));
+        for &id in scene.watchers(at.chunk()) {
+            peers.tell_of(id, at.set, block_set(at, block));
         }
     }
 
     /// Tells one client what is in a place.
-    pub(super) fn show_block_to(&mut self, on: StreamId, id: BlockId, block: Block) {
-        self.peers.tell_of(on, id.set, block_set(id, block));
+    pub(super) fn show_block_to(&mut self, id: PeerId, at: BlockId, block: Block) {
+        self.peers.tell_of(id, at.set, block_set(at, block));
     }
 
     /// Gives a client a chunk. Whoever stands in it follows as news.
-    pub(super) fn show_layer(&mut self, on: StreamId, chunk: ChunkId, layer: &Layer) {
-        let Some((guest, sight)) = self.guest_and_sight(on) else {
+    pub(super) fn show_layer(&mut self, id: PeerId, chunk: ChunkId, layer: &Layer) {
+        let Some((guest, sight)) = self.guest_and_sight(id) else {
             return;
         };
         // Since it was asked for, the set may have gone, of which the client was told, or the player.
@@ -41,87 +41,88 @@ impl Server {
             return;
         }
         if self.scene.distance(chunk, guest.at) > HOLD_REACH {
-            return self.release(on, chunk);
+            return self.release(id, chunk);
         }
         if !sight.holds(chunk)
             && sight.held.len() >= CHUNKS_HELD
-            && let Some(furthest) = self.furthest(on)
+            && let Some(furthest) = self.furthest(id)
         {
-            self.release(on, furthest);
+            self.release(id, furthest);
         }
         let Self { peers, scene, .. } = self;
-        let Some(peer) = peers.get_mut(on) else {
+        let Some(peer) = peers.state(id) else {
             return;
         };
         if peer.sight.hold(scene, chunk) {
-            scene.watch(chunk, on);
+            scene.watch(chunk, id);
         }
-        peers.tell_of(on, chunk.set, FromServer::LayerStart(chunk.at));
+        peers.tell_of(id, chunk.set, FromServer::LayerStart(chunk.at));
         let gzip = layer.shared();
         for from in (0..gzip.len()).step_by(PIECE_MAX.into()) {
             let data = Shared::part(&gzip, from, PIECE_MAX.into());
-            peers.tell(on, FromServer::LayerData { data });
+            peers.tell(id, FromServer::LayerData { data });
         }
-        peers.tell(on, FromServer::LayerEnd);
-        self.queue_news(on);
+        peers.tell(id, FromServer::LayerEnd);
+        self.queue_news(id);
     }
 
     /// Tells a client that it hears no more of a chunk, whether it held it or not.
-    pub(super) fn release(&mut self, on: StreamId, chunk: ChunkId) {
+    pub(super) fn release(&mut self, id: PeerId, chunk: ChunkId) {
         let release = FromServer::LayerRelease(chunk.at);
-        self.peers.tell_of(on, chunk.set, release);
-        self.let_go(on, chunk);
+        self.peers.tell_of(id, chunk.set, release);
+        self.let_go(id, chunk);
     }
 
     /// Stops telling a client of a chunk: what it knew there is destroyed for it, and only for it.
-    pub(super) fn let_go(&mut self, on: StreamId, chunk: ChunkId) {
-        if let Some(peer) = self.peers.get_mut(on)
+    pub(super) fn let_go(&mut self, id: PeerId, chunk: ChunkId) {
+        if let Some(peer) = self.peers.state(id)
             && peer.sight.release(chunk)
         {
-            self.scene.unwatch(chunk, on);
-            self.queue_news(on);
+            self.scene.unwatch(chunk, id);
+            self.queue_news(id);
         }
     }
 
     /// Releases what has come too far away for 16 bits to name its cells.
-    pub(super) fn release_far(&mut self, on: StreamId) {
-        let Some((guest, sight)) = self.guest_and_sight(on) else {
+    pub(super) fn release_far(&mut self, id: PeerId) {
+        let Some((guest, sight)) = self.guest_and_sight(id) else {
             return;
         };
         let far = |chunk: &ChunkId| self.scene.distance(*chunk, guest.at) > HOLD_REACH;
         let far: Vec<_> = sight.chunks().filter(far).collect();
         for chunk in far {
-            self.release(on, chunk);
+            self.release(id, chunk);
         }
     }
 
     /// The chunk that a client can miss most easily; of several, the one held for longest.
-    fn furthest(&self, on: StreamId) -> Option<ChunkId> {
-        let (guest, sight) = self.guest_and_sight(on)?;
+    fn furthest(&self, id: PeerId) -> Option<ChunkId> {
+        let (guest, sight) = self.guest_and_sight(id)?;
         let far = |chunk: &ChunkId| Reverse(self.scene.distance(*chunk, guest.at));
         sight.chunks().min_by_key(far)
     }
 
-    fn guest_and_sight(&self, on: StreamId) -> Option<(&Guest, &Sight)> {
-        let peer = self.peers.get(on)?;
-        Some((peer.guest.as_ref()?, &peer.sight))
+    fn guest_and_sight(&self, id: PeerId) -> Option<(&Guest, &Sight)> {
+        let state = &self.peers.get(id)?.state;
+        Some((state.guest.as_ref()?, &state.sight))
     }
 
     /// Everybody who can hear of movable sets and holds a chunk of this one.
-    pub(super) fn holders_of(&self, set: SetId) -> Vec<StreamId> {
+    pub(super) fn holders_of(&self, set: SetId) -> Vec<PeerId> {
         let holds = |sight: &Sight| sight.chunks().any(|chunk| chunk.set == set);
         self.peers
+            .table
             .iter()
-            .filter(|(_, peer)| holds(&peer.sight))
-            .map(|(on, _)| on)
+            .filter(|(_, peer)| holds(&peer.state.sight))
+            .map(|(id, _)| id)
             .collect()
     }
 }
 
-fn block_set(id: BlockId, block: Block) -> FromServer<Shared> {
+fn block_set(at: BlockId, block: Block) -> FromServer<Shared> {
     FromServer::BlockSet(BlockSet {
-        sublayer: id.sublayer,
-        cell: id.cell.low(),
+        sublayer: at.sublayer,
+        cell: at.cell.low(),
         block,
     })
 }

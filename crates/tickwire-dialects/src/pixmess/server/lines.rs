@@ -14,7 +14,7 @@ use tickwire_session::{Instant, TokenBucket};
 use crate::pixmess::limits::{
     ANNOUNCEMENT_REFILL, ANNOUNCEMENTS_AT_ONCE, LINES_KEPT, NAMES_A_LINE,
 };
-use crate::pixmess::message::Shared;
+use crate::pixmess::message::{FromServer, Shared};
 
 /// What everybody is told.
 #[derive(Debug)]
@@ -59,12 +59,15 @@ impl Lines {
         self.total
     }
 
-    /// The lines behind the first `read`, as far as they are kept.
-    pub(super) fn since(&self, read: u64) -> impl Iterator<Item = &Shared> {
-        let unread = usize::try_from(self.total.saturating_sub(read)).unwrap_or(usize::MAX);
-        self.kept
-            .iter()
-            .skip(self.kept.len().saturating_sub(unread))
+    /// Tells the lines behind the first `read`, as far as they are kept; how many.
+    pub(super) fn tell(&self, read: &mut u64, mut say: impl FnMut(FromServer<Shared>)) -> usize {
+        let unread = usize::try_from(self.total - *read).unwrap_or(usize::MAX);
+        let unread = unread.min(self.kept.len());
+        for text in self.kept.range(self.kept.len() - unread..) {
+            say(FromServer::Chat { text: text.clone() });
+        }
+        *read = self.total;
+        unread
     }
 
     pub(super) fn note_joined(&mut self, name: &str) {
@@ -115,11 +118,16 @@ impl Names {
     fn line(self, verb: &str) -> String {
         let names = self.shown.join(", ");
         match (self.shown.len(), self.more) {
-            (1, _) => format!("* {names} has {verb}"),
+            (1, _) => of_one(&names, verb),
             (_, 0) => format!("* {names} have {verb}"),
             (_, more) => format!("* {names} and {more} more have {verb}"),
         }
     }
+}
+
+/// What is said of one player.
+pub(super) fn of_one(name: &str, verb: &str) -> String {
+    format!("* {name} has {verb}")
 }
 
 #[cfg(test)]
@@ -127,9 +135,16 @@ mod tests {
     use super::*;
     use crate::pixmess::limits::{NAME_MAX, TEXT_MAX};
 
-    fn texts(lines: &Lines, read: u64) -> Vec<&str> {
-        let texts = lines.since(read).map(|line| line.as_ref());
-        texts.map(|line| core::str::from_utf8(line).unwrap()).collect()
+    fn texts(lines: &Lines, mut read: u64) -> Vec<String> {
+        let mut texts = Vec::new();
+        lines.tell(&mut read, |message| {
+            let FromServer::Chat { text } = message else {
+                panic!("{message:?} is no line");
+            };
+            texts.push(String::from_utf8(text.as_ref().into()).unwrap());
+        });
+        assert_eq!(read, lines.total());
+        texts
     }
 
     #[test]
@@ -171,7 +186,10 @@ mod tests {
         }
         assert_eq!(texts(&lines, 0).len(), LINES_KEPT);
         assert_eq!(texts(&lines, 0)[0], "3");
-        assert_eq!(texts(&lines, lines.total() - 1), [format!("{}", LINES_KEPT + 2)]);
-        assert_eq!(texts(&lines, lines.total()), [""; 0]);
+        assert_eq!(
+            texts(&lines, lines.total() - 1),
+            [format!("{}", LINES_KEPT + 2)]
+        );
+        assert!(texts(&lines, lines.total()).is_empty());
     }
 }

@@ -9,22 +9,21 @@
 
 use alloc::collections::VecDeque;
 
-use tickwire_session::{Instant, StreamId};
+use tickwire_session::{Instant, PeerId, StreamId};
 
 use crate::pixmess::limits::{
-    NEWS_A_TURN, NEWS_AT_ONCE, NEWS_COST, NEWS_COMPARED, NEWS_WAITING_MAX,
+    NEWS_A_TURN, NEWS_AT_ONCE, NEWS_COMPARED, NEWS_COST, NEWS_WAITING_MAX,
 };
-use crate::pixmess::message::FromServer;
 
 use super::Server;
-use super::peer::Peer;
+use super::connection::Connection;
 use super::sight::{Told, Viewer};
 
 /// Whose turn it is, and when there is time for it.
 #[derive(Debug, Default)]
 pub(super) struct News {
     /// Those who may not know the newest, each once. Some may be gone.
-    queue: VecDeque<StreamId>,
+    queue: VecDeque<PeerId>,
     /// Until when the work that was done so far takes all the time there is for it: a leaky bucket.
     busy_until: Instant,
     /// When the next turn can be, if somebody waits for it.
@@ -47,24 +46,37 @@ pub(super) enum Turn {
 
 impl Server {
     /// Something is to be told to a client when its turn comes.
-    pub(super) fn queue_news(&mut self, on: StreamId) {
-        if let Some(peer) = self.peers.get_mut(on)
+    pub(super) fn queue_news(&mut self, id: PeerId) {
+        if let Some(peer) = self.peers.state(id)
             && peer.turn == Turn::UpToDate
             && peer.is_playing()
         {
             peer.turn = Turn::Queued;
-            self.news.queue.push_back(on);
+            self.news.queue.push_back(id);
         }
     }
 
     /// A client has read something: if it has missed a turn for that, it gets one.
     pub(super) fn queue_missed(&mut self, on: StreamId) {
-        if let Some(peer) = self.peers.get_mut(on)
+        if let Some(id) = self.peers.table.on_stream(on)
+            && let Some(peer) = self.peers.state(id)
             && peer.turn == Turn::Missed
             && peer.outbox.waiting() <= NEWS_WAITING_MAX
         {
             peer.turn = Turn::Queued;
-            self.news.queue.push_back(on);
+            self.news.queue.push_back(id);
+        }
+    }
+
+    /// Tells a client now the lines that it would be told at its turn, because something is said behind
+    /// them.
+    pub(super) fn tell_lines(&mut self, id: PeerId) {
+        let Self { peers, lines, .. } = self;
+        if let Some(peer) = peers.state(id)
+            && let Some(guest) = &mut peer.guest
+        {
+            lines.tell(&mut guest.lines_read, |line| peer.outbox.push(line));
+            peers.table.mark_ready(id);
         }
     }
 
@@ -78,7 +90,7 @@ impl Server {
         let announce = self.lines.announce(now);
         self.queue_watchers();
         self.news.due = announce;
-        let Some(&on) = self.news.queue.front() else {
+        let Some(&id) = self.news.queue.front() else {
             return false;
         };
         let ahead = self.news.busy_until.since(now);
@@ -88,7 +100,7 @@ impl Server {
             return false;
         }
         self.news.queue.pop_front();
-        let work = self.tell_news(on);
+        let work = self.tell_news(id);
         self.news.busy_until = self.news.busy_until.max(now) + NEWS_COST * work;
         true
     }
@@ -97,30 +109,43 @@ impl Server {
     fn queue_watchers(&mut self) {
         if self.news.lines != self.lines.total() {
             self.news.lines = self.lines.total();
-            for on in self.peers.streams() {
-                self.queue_news(on);
+            for id in self.peers.ids() {
+                self.queue_news(id);
             }
         }
         while let Some(chunk) = self.scene.pop_changed() {
-            let Self { peers, scene, news, .. } = self;
-            for &on in scene.watchers(chunk) {
-                if let Some(peer) = peers.get_mut(on)
+            let Self {
+                peers, scene, news, ..
+            } = self;
+            for &id in scene.watchers(chunk) {
+                if let Some(peer) = peers.state(id)
                     && peer.turn == Turn::UpToDate
                 {
                     peer.turn = Turn::Queued;
-                    news.queue.push_back(on);
+                    news.queue.push_back(id);
                 }
             }
         }
     }
 
     /// Tells a client what it does not know; how much work that was, in messages.
-    fn tell_news(&mut self, on: StreamId) -> u32 {
-        let Self { peers, scene, lines, news, .. } = self;
-        let Some(peer) = peers.get_mut(on).filter(|peer| peer.is_playing()) else {
+    fn tell_news(&mut self, id: PeerId) -> u32 {
+        let Self {
+            peers,
+            scene,
+            lines,
+            news,
+            ..
+        } = self;
+        let Some(peer) = peers.state(id).filter(|it| it.is_playing()) else {
             return 1;
         };
-        let Peer { guest, sight, outbox, .. } = peer;
+        let Connection {
+            guest,
+            sight,
+            outbox,
+            ..
+        } = peer;
         let Some(guest) = guest else {
             return 1;
         };
@@ -136,18 +161,14 @@ impl Server {
         let mut messages = told.messages;
         // That somebody has left is said behind the destruction of its entity.
         if !sight.has_lost() {
-            for text in lines.since(guest.lines_read) {
-                outbox.push(FromServer::Chat { text: text.clone() });
-                messages += 1;
-            }
-            guest.lines_read = lines.total();
+            messages += lines.tell(&mut guest.lines_read, |line| outbox.push(line));
         }
         peer.turn = Turn::UpToDate;
         if !told.complete {
             peer.turn = Turn::Queued;
-            news.queue.push_back(on);
+            news.queue.push_back(id);
         }
-        peers.mark_ready(on);
+        peers.table.mark_ready(id);
         work(Told { messages, ..told })
     }
 }

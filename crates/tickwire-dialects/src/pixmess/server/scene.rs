@@ -9,7 +9,7 @@
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
-use tickwire_session::StreamId;
+use tickwire_session::PeerId;
 
 use crate::pixmess::limits::TRAIL_STEPS;
 use crate::pixmess::message::{FromServer, Look, Shared};
@@ -31,7 +31,7 @@ pub(super) struct Entity {
     pub(super) look: Look,
     pub(super) name: Shared,
     /// The connection whose player it is.
-    pub(super) owner: Option<StreamId>,
+    pub(super) owner: Option<PeerId>,
     /// Whoever was told of this number before was told of another entity.
     pub(super) born: Stamp,
     /// The last steps, oldest first.
@@ -41,7 +41,7 @@ pub(super) struct Entity {
 }
 
 impl Entity {
-    pub(super) fn new(at: Cell, look: Look, name: Shared, owner: Option<StreamId>) -> Self {
+    pub(super) fn new(at: Cell, look: Look, name: Shared, owner: Option<PeerId>) -> Self {
         Self {
             at,
             look,
@@ -64,7 +64,10 @@ impl Entity {
     }
 
     /// The steps since a moment, if nothing but steps led here.
-    pub(super) fn steps_since(&self, told: Stamp) -> Option<impl ExactSizeIterator<Item = Direction>> {
+    pub(super) fn steps_since(
+        &self,
+        told: Stamp,
+    ) -> Option<impl ExactSizeIterator<Item = Direction>> {
         let known = self.trail.partition_point(|(at, _)| *at <= told);
         let steps = self.trail.range(known..).map(|(_, direction)| *direction);
         (told >= self.trail_begins).then_some(steps)
@@ -110,7 +113,7 @@ pub(super) struct Scene {
     /// Chunks in which something changed since that was last asked.
     changed: BTreeSet<ChunkXy>,
     /// Who holds each chunk that anybody holds.
-    watchers: BTreeMap<ChunkId, Vec<StreamId>>,
+    watchers: BTreeMap<ChunkId, Vec<PeerId>>,
     sets: BTreeMap<SetId, Cell>,
 }
 
@@ -204,11 +207,11 @@ impl Scene {
         self.changed.pop_first().map(ChunkId::root)
     }
 
-    pub(super) fn watch(&mut self, chunk: ChunkId, who: StreamId) {
+    pub(super) fn watch(&mut self, chunk: ChunkId, who: PeerId) {
         self.watchers.entry(chunk).or_default().push(who);
     }
 
-    pub(super) fn unwatch(&mut self, chunk: ChunkId, who: StreamId) {
+    pub(super) fn unwatch(&mut self, chunk: ChunkId, who: PeerId) {
         if let Some(watchers) = self.watchers.get_mut(&chunk) {
             watchers.retain(|watcher| *watcher != who);
             if watchers.is_empty() {
@@ -218,7 +221,7 @@ impl Scene {
     }
 
     /// Who holds a chunk.
-    pub(super) fn watchers(&self, chunk: ChunkId) -> &[StreamId] {
+    pub(super) fn watchers(&self, chunk: ChunkId) -> &[PeerId] {
         self.watchers.get(&chunk).map_or(&[], |watchers| watchers)
     }
 

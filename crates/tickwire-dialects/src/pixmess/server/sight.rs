@@ -219,7 +219,9 @@ impl Sight {
         for (id, told) in strays {
             // It may have gone no further than to another chunk that the client holds. It is found to
             // be stale there: if not before, it came later.
-            let at = scene.entity(id).map(|entity| ChunkId::root(entity.at.chunk()));
+            let at = scene
+                .entity(id)
+                .map(|entity| ChunkId::root(entity.at.chunk()));
             match self.held.iter_mut().find(|held| Some(held.chunk) == at) {
                 Some(held) => {
                     held.known.insert(id, told);
@@ -266,7 +268,10 @@ impl Sight {
                     let messages = steps.len();
                     for direction in steps {
                         let direction = direction.code();
-                        say(FromServer::Movement { entity: id, direction });
+                        say(FromServer::Movement {
+                            entity: id,
+                            direction,
+                        });
                     }
                     return messages;
                 }
@@ -284,4 +289,109 @@ impl Sight {
 /// In cells, diagonal steps counted as one.
 fn distance(from: Cell, to: Cell) -> u32 {
     from.x.abs_diff(to.x).max(from.y.abs_diff(to.y))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::pixmess::message::Look;
+    use crate::pixmess::server::scene::Entity;
+    use crate::pixmess::{ChunkXy, Direction};
+
+    const CHUNK: ChunkId = ChunkId::root(ChunkXy { x: 0, y: 0 });
+    const VIEWER: Viewer = Viewer {
+        own: None,
+        at: Cell { x: 0, y: 0 },
+    };
+
+    fn creature(x: i32, y: i32) -> Entity {
+        Entity::new(Cell { x, y }, Look::default(), "cat".into(), None)
+    }
+
+    /// Creatures 1, 2, … in a row, the last nearest, and a client that knows them.
+    fn row(count: u16) -> (Scene, Sight) {
+        let mut scene = Scene::default();
+        for id in 1..=count {
+            scene.insert(EntityId(id), creature(i32::from(count - id), 0));
+        }
+        let mut sight = Sight::default();
+        sight.hold(&scene, CHUNK);
+        assert_eq!(told(&mut sight, &scene, 100).0.len(), usize::from(count));
+        (scene, sight)
+    }
+
+    /// Who was told of, and whether that was everything.
+    fn told(sight: &mut Sight, scene: &Scene, most: usize) -> (Vec<u16>, bool) {
+        let mut ids = vec![];
+        let told = sight.tell(scene, VIEWER, most, |message| {
+            ids.push(match message {
+                FromServer::EntityCreation { entity, .. }
+                | FromServer::EntityDestruction { entity }
+                | FromServer::EntityPosition { entity, .. }
+                | FromServer::Movement { entity, .. } => entity.0,
+                other => panic!("{other:?}"),
+            });
+        });
+        assert_eq!(told.messages, ids.len());
+        ids.sort_unstable();
+        (ids, told.complete)
+    }
+
+    fn stir(scene: &mut Scene, ids: impl Iterator<Item = u16>) {
+        for id in ids {
+            let at = scene.entity(EntityId(id)).unwrap().at;
+            scene.relocate(EntityId(id), at.step(Direction::South).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn half_are_the_nearest_and_half_are_next_in_turn() {
+        let (mut scene, mut sight) = row(40);
+        stir(&mut scene, 1..=40);
+        assert_eq!(told(&mut sight, &scene, 4), (vec![1, 2, 39, 40], false));
+        // Those close by never rest, and everybody's turn comes nevertheless.
+        for turn in 1..19 {
+            stir(&mut scene, 39..=40);
+            let next = 2 * turn;
+            let expected = vec![next + 1, next + 2, 39, 40];
+            assert_eq!(told(&mut sight, &scene, 4), (expected, turn == 18));
+        }
+        assert_eq!(told(&mut sight, &scene, 4), (vec![], true));
+    }
+
+    #[test]
+    fn who_is_gone_is_destroyed_before_its_number_is_somebody_else() {
+        let (mut scene, mut sight) = row(3);
+        scene.remove(EntityId(2));
+        scene.insert(EntityId(2), creature(500, 0));
+        scene.remove(EntityId(3));
+        assert_eq!(told(&mut sight, &scene, 1), (vec![2], false));
+        scene.relocate(EntityId(2), Cell { x: 1, y: 1 }, None);
+        assert_eq!(told(&mut sight, &scene, 1), (vec![3], false));
+        assert_eq!(told(&mut sight, &scene, 1), (vec![2], true));
+    }
+
+    #[test]
+    fn a_number_that_was_given_again_in_the_same_chunk_is_created_anew() {
+        let (mut scene, mut sight) = row(3);
+        scene.remove(EntityId(2));
+        scene.insert(EntityId(2), creature(9, 9));
+        let mut said = vec![];
+        sight.tell(&scene, VIEWER, 10, |message| said.push(message));
+        assert!(
+            matches!(said[..], [FromServer::EntityCreation { .. }]),
+            "{said:?}"
+        );
+    }
+
+    #[test]
+    fn what_did_not_change_is_not_compared() {
+        let (mut scene, mut sight) = row(3);
+        let idle = sight.tell(&scene, VIEWER, 10, |_| {});
+        assert_eq!((idle.compared, idle.messages), (0, 0));
+        stir(&mut scene, 2..3);
+        assert_eq!(sight.tell(&scene, VIEWER, 10, |_| {}).compared, 3);
+    }
 }
