@@ -63,8 +63,7 @@ impl Watched {
     /// is told to.
     fn reach(&mut self, state: &str) {
         self.script = Script::new();
-        self.step(|s| s.open(WHO));
-        self.script.set_deaf(WHO, true);
+        self.step(|s| s.open_deaf(WHO));
         if state == "Greeting" {
             return;
         }

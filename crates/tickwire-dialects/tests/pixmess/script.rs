@@ -99,7 +99,11 @@ impl Script {
 
     /// Opens a connection from this host.
     pub(crate) fn open_from(&mut self, who: u32, host: Host) {
-        self.clients.insert(who, Speaker::default());
+        self.open_as(who, host, Speaker::default());
+    }
+
+    fn open_as(&mut self, who: u32, host: Host, speaker: Speaker) {
+        self.clients.insert(who, speaker);
         self.server
             .handle_opened(self.now, stream(who), addr(who, host));
         self.drain();
@@ -107,8 +111,11 @@ impl Script {
 
     /// Opens a connection that never reads.
     pub(crate) fn open_deaf(&mut self, who: u32) {
-        self.open(who);
-        self.set_deaf(who, true);
+        let speaker = Speaker {
+            deaf: true,
+            ..Speaker::default()
+        };
+        self.open_as(who, Host::Link(who.into()), speaker);
     }
 
     /// One that did not read begins to, or ceases.
@@ -333,7 +340,13 @@ impl Script {
             panic!("a server does not {transmit:?}");
         };
         let room = self.carriage.room;
-        let client = self.speaker(who);
+        let Some(client) = self.clients.get_mut(&who) else {
+            assert!(
+                matches!(transmit, Transmit::Abort { .. }),
+                "one of a crowd that nobody speaks for is told {transmit:?}"
+            );
+            return;
+        };
         assert_eq!(client.end, None, "{who} was ended before");
         if !matches!(transmit, Transmit::Stream { .. }) {
             client.end = Some(transmit);

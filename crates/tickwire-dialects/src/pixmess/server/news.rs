@@ -73,6 +73,7 @@ impl Server {
     pub(super) fn tell_lines(&mut self, id: PeerId) {
         let Self { peers, lines, .. } = self;
         if let Some(peer) = peers.state(id)
+            && peer.is_playing()
             && let Some(guest) = &mut peer.guest
         {
             lines.tell(&mut guest.lines_read, |line| peer.outbox.push(line));
