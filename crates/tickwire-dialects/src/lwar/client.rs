@@ -61,6 +61,8 @@ pub struct Client {
     last_update: Option<Instant>,
     /// When the phase began.
     since: Instant,
+    /// Ship and weapons were chosen.
+    has_selected: bool,
     controls: Controls,
     history: History,
     frame: u32,
@@ -72,6 +74,8 @@ pub struct Client {
     next_repeat: Instant,
     /// Whether something arrived that the server wants acknowledged.
     ack_due: bool,
+    /// What the server said, if that was the last reliable message before this one.
+    farewell: Option<String>,
     events: VecDeque<ClientEvent>,
     counters: ClientCounters,
     round_trip: RoundTrip,
@@ -101,6 +105,7 @@ impl Client {
             last_heard: now,
             last_update: None,
             since: now,
+            has_selected: false,
             controls: Controls::default(),
             history: History::default(),
             frame: 0,
@@ -108,6 +113,7 @@ impl Client {
             is_fresh: false,
             next_repeat: now,
             ack_due: false,
+            farewell: None,
             events: VecDeque::new(),
             counters: ClientCounters::default(),
             round_trip: RoundTrip::new(),
@@ -169,7 +175,9 @@ impl Client {
     /// Chooses ship and weapons: the first time this is what brings the ship.
     pub fn select(&mut self, selection: Selection) -> Result<(), SayError> {
         let player = self.speaker("selection", NAME_MAX)?;
-        self.say(&Reliable::Selection { player, selection })
+        self.say(&Reliable::Selection { player, selection })?;
+        self.has_selected = true;
+        Ok(())
     }
 
     /// Says that it goes; it is over when the server has heard it, or a second later.
@@ -185,6 +193,12 @@ impl Client {
                 (self.next_packet, self.next_repeat) = (now, now);
             }
         }
+    }
+
+    /// Why the server sent this client away, if it did and said so.
+    pub fn farewell(&self) -> Option<&str> {
+        let was_removed = self.phase == Phase::Ended(EndReason::Removed);
+        self.farewell.as_deref().filter(|_| was_removed)
     }
 
     /// What was refused so far.
@@ -308,6 +322,9 @@ impl Session for Client {
         {
             self.enter(now, Phase::Playing);
             self.events.push_back(ClientEvent::Started);
+            if !self.has_selected {
+                self.events.push_back(ClientEvent::NotSelected);
+            }
         }
     }
 
@@ -338,14 +355,9 @@ impl Session for Client {
     fn handle_stream(&mut self, _now: Instant, _on: StreamId, _bytes: &[u8]) {}
     fn handle_room(&mut self, _now: Instant, _path: Path, _room: Room) {}
 
-    fn handle_closed(&mut self, _now: Instant, path: Path, why: Ended) {
-        // While connecting, a refusal is an answer; later the server may be restarting.
-        if path == Path::Datagrams(self.server)
-            && why == Ended::Refused
-            && self.phase == Phase::Connecting
-        {
-            self.end(EndReason::Unreachable);
-        }
+    fn handle_closed(&mut self, _now: Instant, _path: Path, _why: Ended) {
+        // A refused datagram may mean a server that has not started yet, or restarts: only silence ends
+        // a session.
     }
 
     fn shut_down(&mut self, now: Instant) {

@@ -5,9 +5,9 @@ use core::fmt;
 
 use tickwire_session::counters;
 
-use super::super::message::{Collision, Selection};
-use super::super::{EntityId, PlayerId};
 use super::world::Entity;
+use crate::lwar::message::{Collision, Selection};
+use crate::lwar::{EntityId, PlayerId};
 
 /// How far the client has come (see `STATES.md`).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -81,6 +81,8 @@ pub enum ClientEvent {
     Synced,
     /// Updates have come for it too: from now on the player plays.
     Started,
+    /// The player plays and has chosen no ship: none comes before [`select`](super::Client::select).
+    NotSelected,
     /// A player is there.
     Joined(PlayerId),
     /// A player is gone; this was its name.
