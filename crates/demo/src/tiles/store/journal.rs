@@ -204,7 +204,8 @@ mod tests {
             was: Block::EMPTY,
             is: Block::fixed(3, b'#'),
         };
-        (ChunkId::root(at), change)
+        let set = SetId::ROOT;
+        (ChunkId { set, at }, change)
     }
 
     fn entries_in(folder: &Path) -> Vec<Entry> {

@@ -69,11 +69,12 @@ impl Server {
     }
 
     /// Tells a client now the lines that it would be told at its turn, because something is said behind
-    /// them.
+    /// them. One that does not read is told at its turn nevertheless, since nothing else bounds lines.
     pub(super) fn tell_lines(&mut self, id: PeerId) {
         let Self { peers, lines, .. } = self;
         if let Some(peer) = peers.state(id)
             && peer.is_playing()
+            && peer.outbox.waiting() <= NEWS_WAITING_MAX
             && let Some(guest) = &mut peer.guest
         {
             lines.tell(&mut guest.lines_read, |line| peer.outbox.push(line));
