@@ -51,11 +51,12 @@ const WHO: u32 = 7;
 impl Watched {
     /// Does something, and notes what that did to the connection.
     fn step(&mut self, act: impl FnOnce(&mut Script)) {
-        let before = self.script.state(WHO).unwrap_or_default();
+        let before = self.script.state(WHO);
         act(&mut self.script);
-        let after = self.script.state(WHO).unwrap_or("(gone)");
+        let after = self.script.state(WHO);
         if before != after {
-            self.seen.insert((before.to_owned(), after.to_owned()));
+            let (from, to) = (before.unwrap_or_default(), after.unwrap_or("(gone)"));
+            self.seen.insert((from.to_owned(), to.to_owned()));
         }
     }
 

@@ -118,7 +118,7 @@ fn open_silent(s: &mut Script, first: u32, count: u32) {
     let host = Host::Ip([192, 0, 2, 1].into());
     for who in first..first + count {
         let on = StreamId::Accepted(who);
-        s.server.handle_opened(s.now, on, Addr { host, port: 1 });
+        s.server.handle_opened(s.now, on, Addr { host, port: 99 });
     }
     while s.server.poll_transmit(s.now, &mut Vec::new()).is_some() {}
 }
