@@ -53,6 +53,17 @@ pub(crate) const fn round(x: f64) -> i64 {
     (if x < 0.0 { x - 0.5 } else { x + 0.5 }) as i64
 }
 
+/// The integer nearest to `x`, which is within ±2^51, in two's complement.
+///
+/// The last place of a float from 2^52 to 2^53 is 1, so that a sum with 1.5 × 2^52 is rounded to integers,
+/// which lie in its low bits. A cast checks for what it may not hold, and takes three times as long.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the low bits are meant")]
+pub(crate) const fn nearest(x: f64) -> u32 {
+    const POINT: f64 = 6_755_399_441_055_744.0;
+    (x + POINT).to_bits() as u32
+}
+
 /// Fails to compile if values of `largest` and less, `step` apart, do not survive in a float of
 /// `digits` binary digits.
 pub(crate) const fn assert_distinct(largest: f64, step: f64, digits: u32) {
@@ -148,6 +159,22 @@ mod tests {
             let held = angle.restore(lane) as f32;
             assert_eq!(angle.quantise(held.into()), Ok(lane), "{held}");
         }
+    }
+
+    #[test]
+    fn the_nearest_integer_is_found_on_both_sides() {
+        for (x, integer) in [
+            (0.0, 0),
+            (0.4, 0),
+            (0.6, 1),
+            (-0.6, -1),
+            (-7.4, -7),
+            (7.0, 7),
+        ] {
+            assert_eq!(nearest(x).cast_signed(), integer, "{x}");
+        }
+        assert_eq!(nearest(4_294_967_295.2), u32::MAX);
+        assert_eq!(nearest(-2_147_483_648.0).cast_signed(), i32::MIN);
     }
 
     #[test]

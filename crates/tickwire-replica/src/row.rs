@@ -40,6 +40,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// The next lane.
+    #[inline]
     pub fn put(&mut self, lane: u32) {
         if let Some(place) = self.lanes.get_mut(self.lane) {
             *place = lane;
@@ -66,6 +67,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// As many lanes of 0 and empty bytes as these fields have: they are absent.
+    #[inline]
     pub fn skip(&mut self, fields: &[Field]) {
         for field in fields {
             if matches!(field.kind, Kind::Bytes { .. }) {
@@ -142,6 +144,7 @@ impl<'a> RowReader<'a> {
     }
 
     /// The next lane; 0 after the last.
+    #[inline]
     pub fn take(&mut self) -> u32 {
         let lane = self.lanes.get(self.lane).copied().unwrap_or_default();
         self.lane += self.stride;
@@ -156,6 +159,7 @@ impl<'a> RowReader<'a> {
     }
 
     /// Passes over these fields, which are absent.
+    #[inline]
     pub fn skip(&mut self, fields: &[Field]) {
         for field in fields {
             self.lane += field.lanes() * self.stride;

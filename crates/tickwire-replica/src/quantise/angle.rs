@@ -2,7 +2,7 @@
 
 use core::f64::consts::TAU;
 
-use super::{Quantiser, assert_distinct, round, steps_of};
+use super::{Quantiser, assert_distinct, nearest, steps_of};
 use crate::schema::Kind;
 use crate::value::Unfit;
 
@@ -44,24 +44,26 @@ impl Angle {
 impl Quantiser for Angle {
     type Wide = f64;
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the low bits are meant: turns drop out"
-    )]
+    #[inline]
     fn quantise(&self, value: f64) -> Result<u32, Unfit> {
-        // So many turns that their steps exceed 2^53 are no direction any more.
-        const TURNS: f64 = (1 << 20) as f64;
-        if value.is_nan() {
-            return Err(Unfit::NotANumber);
+        // So many turns that their steps exceed 2^51 are no direction any more.
+        const MOST: f64 = (1 << 18) as f64 * TAU;
+        if value.abs() <= MOST {
+            // Turns are above the lane's bits.
+            return Ok(nearest(value * self.per_unit) & (u32::MAX >> (32 - self.bits)));
         }
-        if value.abs() > TURNS * TAU {
-            let (min, max) = (-TURNS * TAU, TURNS * TAU);
-            return Err(Unfit::OutOfRange { value, min, max });
-        }
-        Ok(round(value * self.per_unit) as u32 & (u32::MAX >> (32 - self.bits)))
+        Err(if value.is_nan() {
+            Unfit::NotANumber
+        } else {
+            Unfit::OutOfRange {
+                value,
+                min: -MOST,
+                max: MOST,
+            }
+        })
     }
 
+    #[inline]
     fn restore(&self, lane: u32) -> f64 {
         let unused = 32 - self.bits;
         f64::from((lane << unused).cast_signed() >> unused) * self.step

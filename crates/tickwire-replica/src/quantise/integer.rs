@@ -93,6 +93,7 @@ impl Quantiser for Integer {
         clippy::cast_sign_loss,
         reason = "within the bounds just checked"
     )]
+    #[inline]
     fn quantise(&self, value: i64) -> Result<u32, Unfit> {
         if value < self.min || self.max < value {
             return Err(Unfit::OutOfRange {
@@ -104,6 +105,7 @@ impl Quantiser for Integer {
         Ok((value - self.offset) as u32)
     }
 
+    #[inline]
     fn restore(&self, lane: u32) -> i64 {
         let value = if self.min < self.offset {
             i64::from(lane.cast_signed())

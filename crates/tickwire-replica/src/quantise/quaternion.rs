@@ -11,6 +11,7 @@
 
 use core::f64::consts::SQRT_2;
 
+use super::nearest;
 use crate::schema::Kind;
 use crate::value::Unfit;
 
@@ -22,6 +23,8 @@ use crate::value::Unfit;
 pub struct Quaternion {
     bits: u8,
     top: i32,
+    /// Lanes to 1.
+    per_unit: f64,
 }
 
 impl Quaternion {
@@ -37,6 +40,7 @@ impl Quaternion {
         Self {
             bits,
             top: (1 << bits) - 1,
+            per_unit: ((1 << bits) - 1) as f64 / SQRT_2,
         }
     }
 
@@ -48,10 +52,7 @@ impl Quaternion {
     /// Lanes of the rotation `[x, y, z, w]`.
     ///
     /// A length that is off by up to a tenth is taken for accumulated rounding, and corrected.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "within 16 bits by the range of a component"
-    )]
+    #[inline]
     pub fn quantise(self, parts: [f64; 4]) -> Result<[u32; 4], Unfit> {
         let square: f64 = parts.iter().map(|part| part * part).sum();
         if square.is_nan() {
@@ -62,19 +63,16 @@ impl Quaternion {
         }
         let largest = index_of_largest(parts);
         let [x, y, z, w] = parts;
-        let (left_out, [a, b, c]) = match largest {
-            0 => (x, [y, z, w]),
-            1 => (y, [x, z, w]),
-            2 => (z, [x, y, w]),
-            _ => (w, [x, y, z]),
-        };
-        let scale = f64::from(self.top) / SQRT_2 * inverse_sqrt(square).copysign(left_out);
-        // The lane 0 is the middle of −top − 1 to −top + 1; adding that before the cast truncates.
-        let middle = (f64::from(self.top) + 1.0) / 2.0;
-        let number = |part: f64| {
-            let lane = (part * scale + middle) as i32;
-            2 * lane.clamp(0, self.top) - self.top
-        };
+        // Each of the three is one of two; so written, it is chosen without a branch to mispredict.
+        let a = if largest == 0 { y } else { x };
+        let b = if largest <= 1 { z } else { y };
+        let c = if largest <= 2 { w } else { z };
+        let front = if largest == 0 { x } else { y };
+        let back = if largest == 2 { z } else { w };
+        let left_out = if largest <= 1 { front } else { back };
+        let scale = self.per_unit * inverse_sqrt(square).copysign(left_out);
+        let middle = f64::from(self.top) / 2.0;
+        let number = |part: f64| self.number(nearest(part * scale + middle));
         let mut small = [number(a), number(b), number(c)];
         // Rounding may have made one of them the largest, and it would be left out the next time. Each
         // turn of this loop shrinks the largest of them and lets the one left out grow.
@@ -98,16 +96,19 @@ impl Quaternion {
     }
 
     /// The number that a lane stands for.
+    #[inline]
     fn number(self, lane: u32) -> i32 {
         2 * lane.cast_signed().clamp(0, self.top) - self.top
     }
 
     /// The lane of a number from −top to top.
+    #[inline]
     fn lane(self, number: i32) -> u32 {
         ((number + self.top) >> 1).cast_unsigned()
     }
 
     /// The square of the number that is left out; 0 if the others leave nothing.
+    #[inline]
     fn left_out_square(self, small: [i32; 3]) -> u32 {
         let top = self.top.cast_unsigned();
         let square = |number: i32| number.unsigned_abs() * number.unsigned_abs();
@@ -116,13 +117,13 @@ impl Quaternion {
     }
 
     /// Whether one of the numbers is not clearly below the one left out.
+    #[inline]
     fn is_overgrown(self, small: [i32; 3]) -> bool {
-        let left_out = self.left_out_square(small);
-        small.iter().any(|number| {
-            // A distance of 1, so that no float's rounding turns them round.
-            let above = number.unsigned_abs() + 1;
-            above * above > left_out
-        })
+        let largest = small
+            .iter()
+            .fold(0, |most, number| number.unsigned_abs().max(most));
+        // A distance of 1, so that no float's rounding turns them round.
+        (largest + 1).pow(2) > self.left_out_square(small)
     }
 }
 
@@ -136,6 +137,7 @@ fn arrange<T>(largest: u32, left_out: T, [a, b, c]: [T; 3]) -> [T; 4] {
     }
 }
 
+#[inline]
 fn index_of_largest([x, y, z, w]: [f64; 4]) -> u32 {
     let (mut index, mut largest) = (0, x.abs());
     for (at, part) in [(1, y), (2, z), (3, w)] {
@@ -146,11 +148,16 @@ fn index_of_largest([x, y, z, w]: [f64; 4]) -> u32 {
     index
 }
 
-/// 1 / √x for x near 1, by Newton: from 0.81 to 1.21 four steps leave less than 2^-50.
+/// 1 / √x for x near 1, by Newton.
+#[inline]
 fn inverse_sqrt(x: f64) -> f64 {
     let mut root = 1.5 - 0.5 * x;
-    for _ in 0..3 {
-        root *= 1.5 - 0.5 * x * root * root;
+    // A rotation that is kept in floats is nearer to 1 than this, and the first step exact to 2^-23.
+    if (x - 1.0).abs() > 0.000_5 {
+        // From 0.81 to 1.21 three more leave less than 2^-50.
+        for _ in 0..3 {
+            root *= 1.5 - 0.5 * x * root * root;
+        }
     }
     root
 }

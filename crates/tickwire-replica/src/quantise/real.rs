@@ -1,6 +1,6 @@
 //! Floats as multiples of a step.
 
-use super::{Quantiser, assert_distinct, round, steps_of};
+use super::{Quantiser, assert_distinct, nearest, round, steps_of};
 use crate::schema::{Kind, Scale};
 use crate::value::Unfit;
 
@@ -122,20 +122,18 @@ impl Real {
 impl Quantiser for Real {
     type Wide = f64;
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "within the bounds just checked"
-    )]
+    #[inline]
     fn quantise(&self, value: f64) -> Result<u32, Unfit> {
-        let lane = round((value - self.offset) * self.per_unit);
-        // Infinities saturate, and NaN becomes 0.
-        if lane < i64::from(self.min) || lane > i64::from(self.max) || value.is_nan() {
-            return Err(self.refuse(value));
+        let steps = (value - self.offset) * self.per_unit;
+        // What rounds to a lane; NaN is not between either.
+        if steps > f64::from(self.min) - 0.5 && steps < f64::from(self.max) + 0.5 {
+            Ok(nearest(steps))
+        } else {
+            Err(self.refuse(value))
         }
-        Ok(lane as u32)
     }
 
+    #[inline]
     fn restore(&self, lane: u32) -> f64 {
         self.value(if self.min < 0 {
             i64::from(lane.cast_signed())
