@@ -6,14 +6,13 @@
 //! its way back when the server forgets it, changes the module or restarts. Files, rendering and the
 //! rules of movement are the application's; a [`Pilot`] beside the client predicts by them.
 //!
-//! Inside, each thing changes for one reason: `Connection` with the stream, `Standing` with what the
+//! Inside, each thing changes for one reason: `Connection` with the stream, `Admission` with what the
 //! server knows of this client, `Reception` with the datagrams of snapshots, `Showing` with snapshots that
 //! are whole. The client passes on what one of them means for the others.
 
+mod admission;
 mod assembly;
-mod border;
 mod call;
-mod casting;
 mod command;
 mod connection;
 mod drive;
@@ -21,12 +20,13 @@ mod event;
 mod frame;
 pub mod limits;
 mod loading;
+mod module_fence;
 mod prediction;
 mod receive;
 mod reception;
+mod resref_cache;
 mod showing;
 mod snapshot;
-mod standing;
 mod talk;
 mod uplink;
 mod view;
@@ -42,15 +42,15 @@ use tickwire_session::{Addr, Calls, Instant, Loss, RoundTrip, Traffic, Transmit}
 use super::limits::NAME_MAX;
 use super::message::{Ballistics, Parameters, UpFrame};
 use super::{BadText, Mode, ModuleNumber, ObjectId, SnapshotSeq, Text};
+use admission::{Admission, Due};
 use call::Asked;
-use casting::Casting;
 use command::Commands;
 use connection::Connection;
 use limits::{CALL_PATIENCE, CALLS_UNDER_WAY, EVENTS_WAITING, RETRY_FOR, SPEED_MAX};
 use loading::Loader;
 use reception::Reception;
+use resref_cache::ResrefCache;
 use showing::Showing;
-use standing::{Due, Standing};
 use uplink::{Notes, Uplink};
 
 pub use call::{CallFailure, CallReply};
@@ -100,12 +100,12 @@ pub struct Client {
     phase: Phase,
     connection: Connection,
     loader: Loader,
-    standing: Standing,
+    admission: Admission,
     uplink: Uplink,
     reception: Reception,
     showing: Showing,
     commands: Commands,
-    casting: Casting,
+    resrefs: ResrefCache,
     calls: Calls<Asked>,
     scratch: Vec<u8>,
     events: VecDeque<ClientEvent>,
@@ -122,12 +122,12 @@ impl Client {
             phase: Phase::Connecting,
             connection: Connection::dial(now, config.server, config.name, config.retry_for),
             loader: Loader::new(config.held),
-            standing: Standing::new(now),
+            admission: Admission::new(now),
             uplink: Uplink::new(),
             reception: Reception::new(now),
             showing: Showing::new(config.speed_max),
             commands: Commands::new(config.shot_lives),
-            casting: Casting::default(),
+            resrefs: ResrefCache::default(),
             calls: Calls::new(CALL_PATIENCE, CALLS_UNDER_WAY),
             scratch: Vec::new(),
             events: VecDeque::new(),
@@ -155,29 +155,29 @@ impl Client {
 
     /// What the server said that this client is, and how snapshots come.
     pub const fn parameters(&self) -> Option<&Parameters> {
-        self.standing.parameters()
+        self.admission.parameters()
     }
 
     /// The creature that this client steers.
     pub fn own(&self) -> Option<ObjectId> {
-        self.standing.own()
+        self.admission.own()
     }
 
     /// The world as it is to be shown now: late by the server's `lerp`, so that the snapshots around
     /// that moment are usually here. `None` until [`ClientEvent::Started`].
     pub fn sample(&mut self, now: Instant) -> Option<View<'_>> {
-        let pace = self.standing.pace()?;
-        self.showing.sample(now, pace, &self.casting)
+        let pace = self.admission.pace()?;
+        self.showing.sample(now, pace, &self.resrefs)
     }
 
     /// The moment of the server's clock that [`sample`](Self::sample) would show.
     pub fn render_time(&self, now: Instant) -> Option<Duration> {
-        self.showing.time_at(now, self.standing.pace()?)
+        self.showing.time_at(now, self.admission.pace()?)
     }
 
     /// The moment of the server's clock that a snapshot shows.
     pub fn time_of(&self, sequence: SnapshotSeq) -> Option<Duration> {
-        Some(self.standing.pace()?.time_of(sequence))
+        Some(self.admission.pace()?.time_of(sequence))
     }
 
     /// The newest whole snapshot, nothing blended and nobody hidden.
@@ -209,7 +209,7 @@ impl Client {
 
     /// The shots in the air at a moment of the server's clock, as far as they were heard of.
     pub fn shots_at(&self, time: Duration) -> impl Iterator<Item = Flight> {
-        let pace = self.standing.pace().into_iter();
+        let pace = self.admission.pace().into_iter();
         pace.flat_map(move |pace| self.commands.shots_at(pace, time))
     }
 
@@ -220,7 +220,7 @@ impl Client {
 
     /// What a creature is made of, if it is known.
     pub fn resref(&self, id: ObjectId) -> Option<&str> {
-        self.casting.resref(id)
+        self.resrefs.resref(id)
     }
 
     /// Ends the session, by ending the stream.
@@ -275,7 +275,7 @@ impl Client {
 
     /// Writes a datagram with what is due.
     fn write_datagram(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        let Due { is_ping, is_ready } = self.standing.take_due(now, self.phase);
+        let Due { is_ping, is_ready } = self.admission.take_due(now, self.phase);
         let notes = Notes {
             acknowledged: self.reception.acknowledged(),
             shown: self.showing.tick(),

@@ -134,8 +134,8 @@ fn scores(arena: &Arena) -> Vec<ScoreLine> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::celestial;
     use super::*;
+    use crate::gateway::reone::celestial;
 
     #[test]
     fn variables_are_the_scores_and_unknown_ones_are_zero() {

@@ -11,13 +11,13 @@ use tickwire_dialects::reone::{
 use tickwire_session::{Events, Instant, Session, TokenBucket};
 use tickwire_state::SightRange;
 
-use super::super::{Notice, Opening, ServerGateway, Settings};
 use super::announcer::Announcer;
 use super::answers::{self, Asked};
 use super::inputs::{Deed, Inputs};
 use super::picture::Picture;
 use super::{INPUT, LOADOUT, SCORES, SNAPSHOT_STEPS, creature, module, words};
 use crate::flight::narrow;
+use crate::gateway::{Notice, Opening, ServerGateway, Settings};
 use crate::orbit::Chart;
 use crate::{Arena, Kind, PilotId, Tick, Vec2, Worlds, limits};
 

@@ -9,8 +9,8 @@ use tickwire_session::{Instant, Session};
 use tickwire_sim::addr::machine;
 use tickwire_sim::{Chance, Conditions, Network};
 
-use super::super::{ArenaClient, ClientGateway, Notice, Settings, Status};
 use super::*;
+use crate::gateway::{ArenaClient, ClientGateway, Notice, Settings, Status};
 use crate::{Bot, Host, Intent, Loadout, OwnerId, Random, STEP, Vec2, View, rules};
 
 /// A server, its players and the network between them.

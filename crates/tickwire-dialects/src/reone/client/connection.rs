@@ -9,10 +9,10 @@ use core::time::Duration;
 
 use tickwire_session::{Addr, Instant, StreamId, Token, Transmit};
 
-use super::super::message::{Down, Up, UpFrame, VERSION};
-use super::super::{Inbox, Outbox, Text};
 use super::limits::{HANDSHAKE_PATIENCE, RETRY_FIRST, RETRY_LONGEST, SILENCE_MAX};
 use super::{Client, ClientEvent, EndReason, Phase};
+use crate::reone::message::{Down, Up, UpFrame, VERSION};
+use crate::reone::{Inbox, Outbox, Text};
 
 #[derive(Debug)]
 pub(super) struct Connection {
@@ -225,7 +225,7 @@ impl Client {
         self.calls.disconnect();
         self.take_results();
         self.loader.disconnect();
-        self.standing.clear_doubt();
+        self.admission.clear_suspicion();
         let Some(after) = self.connection.lose(now, is_at_once) else {
             self.end(why);
             return;

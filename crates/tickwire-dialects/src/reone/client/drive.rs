@@ -54,7 +54,7 @@ impl Session for Client {
         }
         self.calls.handle_timeout(now);
         self.take_results();
-        self.resolve_doubt(now);
+        self.resolve_suspicion(now);
         self.handle_connection_timeout(now);
     }
 
@@ -80,8 +80,8 @@ impl Session for Client {
         let repeat = self.uplink.repeat_at().filter(|_| self.is_initialised());
         [
             self.connection.deadline(self.phase),
-            self.standing.ping_at(self.phase),
-            self.standing.doubt_at(),
+            self.admission.ping_at(self.phase),
+            self.admission.suspicion_at(),
             repeat,
             self.calls.poll_timeout(),
         ]

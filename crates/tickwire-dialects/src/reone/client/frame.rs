@@ -3,11 +3,11 @@
 use tickwire_session::Instant;
 use tickwire_session::bulk::Piece;
 
-use super::super::message::{DownFrame, Refusal, UpFrame};
-use super::super::{ModuleNumber, Text};
 use super::loading::{LoadFault, Loaded, PieceError};
 use super::reception::Reception;
 use super::{Client, ClientEvent, EndReason, Phase, call};
+use crate::reone::message::{DownFrame, Refusal, UpFrame};
+use crate::reone::{ModuleNumber, Text};
 
 impl Client {
     pub(super) fn receive_stream(&mut self, now: Instant, bytes: &[u8]) {
@@ -23,7 +23,7 @@ impl Client {
             // A frame may have ended the connection that it and the rest came on.
             let is_open = !self.is_over() && self.phase != Phase::Reconnecting;
             if is_open && self.connection.stream() == stream {
-                self.hear_frame(now, &frame);
+                self.handle_frame(now, &frame);
             }
         });
         if self.connection.stream() == stream {
@@ -35,7 +35,7 @@ impl Client {
         }
     }
 
-    fn hear_frame(&mut self, now: Instant, frame: &DownFrame<'_>) {
+    fn handle_frame(&mut self, now: Instant, frame: &DownFrame<'_>) {
         match *frame {
             DownFrame::Welcome {
                 client,
@@ -55,7 +55,7 @@ impl Client {
                 self.tell(ClientEvent::Welcomed { client });
                 self.begin_module(now, module, name);
             }
-            DownFrame::Refused { reason, text } => self.hear_refusal(now, reason, text),
+            DownFrame::Refused { reason, text } => self.handle_refusal(now, reason, text),
             _ if self.connection.token().is_none() => self.counters.unexpected += 1,
             DownFrame::Resource {
                 name,
@@ -68,7 +68,7 @@ impl Client {
                     offset,
                     bytes: piece,
                 };
-                self.hear_piece(now, name, piece);
+                self.handle_piece(now, name, piece);
             }
             DownFrame::Result { id, status, answer } => {
                 let id = tickwire_session::CallId(id.0);
@@ -86,10 +86,10 @@ impl Client {
     fn begin_module(&mut self, now: Instant, module: ModuleNumber, name: Text<'_>) {
         self.reception.change_module(now);
         self.showing.clear();
-        self.standing.change_module();
+        self.admission.change_module();
         // Moments go on through modules, so what came before is still known when it comes again.
         self.commands.drop_shots(|_| true);
-        self.casting.clear();
+        self.resrefs.clear();
         self.phase = Phase::Loading;
         let name = name.as_str().into();
         self.tell(ClientEvent::Loading { module, name });
@@ -109,7 +109,7 @@ impl Client {
         }
     }
 
-    fn hear_piece(&mut self, now: Instant, name: Text<'_>, piece: Piece<'_>) {
+    fn handle_piece(&mut self, now: Instant, name: Text<'_>, piece: Piece<'_>) {
         let mut loader = core::mem::take(&mut self.loader);
         let mut is_complete = false;
         let taken = loader.handle_piece(name.as_str(), piece, |loaded| match loaded {
@@ -137,11 +137,11 @@ impl Client {
         self.reception.set_base(self.loader.base());
         self.say(&UpFrame::Loaded);
         self.phase = Phase::Initialising;
-        self.standing.initialise(now);
+        self.admission.initialise(now);
         self.tell(ClientEvent::Loaded);
     }
 
-    fn hear_refusal(&mut self, now: Instant, reason: Refusal, text: Text<'_>) {
+    fn handle_refusal(&mut self, now: Instant, reason: Refusal, text: Text<'_>) {
         let is_about_a_resource = matches!(reason, Refusal::RESOURCE | Refusal::OFFSET);
         if is_about_a_resource && self.loader.forgive_refusal() {
             self.counters.unexpected += 1;

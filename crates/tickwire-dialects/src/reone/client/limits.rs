@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::super::limits::STREAM_WAITING;
+use crate::reone::limits::STREAM_WAITING;
 
 /// How long a dialled stream may take to open, and the server to answer Hello.
 pub const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(15);

@@ -12,12 +12,12 @@ use tickwire_session::bulk::{
     ContentHash, FetchError, Fetched, Fetching, Listed, Manifest, Overall, Piece, Request,
 };
 
-use super::super::ModuleNumber;
-use super::super::limits::{BASE_MAX, MANIFEST_MAX};
-use super::super::message::Base;
-use super::super::resource::{BASE, MANIFEST};
 use super::limits::{FETCHES_AHEAD, HELD_MAX};
 use super::snapshot::Snapshot;
+use crate::reone::ModuleNumber;
+use crate::reone::limits::{BASE_MAX, MANIFEST_MAX};
+use crate::reone::message::Base;
+use crate::reone::resource::{BASE, MANIFEST};
 
 /// What a client has loaded and still loads.
 #[derive(Debug, Default)]

@@ -10,11 +10,11 @@ use alloc::vec::Vec;
 
 use tickwire_session::{Instant, Room, Token};
 
-use super::super::limits::{DATAGRAM_MAX, EVENT_MAX, HEADER};
-use super::super::message::{Event, PacketWriter, Up, UpElement, UpHeader};
-use super::super::{EventId, PacketSeq, SnapshotSeq};
 use super::SendError;
 use super::limits::{EVENT_REPEAT, EVENTS_UNACKNOWLEDGED, UNRELIABLE_WAITING};
+use crate::reone::limits::{DATAGRAM_MAX, EVENT_MAX, HEADER};
+use crate::reone::message::{Event, PacketWriter, Up, UpElement, UpHeader};
+use crate::reone::{EventId, PacketSeq, SnapshotSeq};
 
 #[derive(Debug)]
 pub(super) struct Uplink {

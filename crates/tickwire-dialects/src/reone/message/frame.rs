@@ -8,10 +8,10 @@ use alloc::vec::Vec;
 use tickwire_session::Token;
 use tickwire_wire::{DecodeError, Full};
 
-use super::super::limits::{CALL_MAX, FRAME_HEADER, FRAME_MAX, NAME_MAX, PIECE_MAX, STRING_MAX};
-use super::super::text::bit;
-use super::super::{CallId, ClientId, ModuleNumber, Reader, Text, Writer};
 use super::{Direction, FrameKind, Status};
+use crate::reone::limits::{CALL_MAX, FRAME_HEADER, FRAME_MAX, NAME_MAX, PIECE_MAX, STRING_MAX};
+use crate::reone::text::bit;
+use crate::reone::{CallId, ClientId, ModuleNumber, Reader, Text, Writer};
 
 /// The version of the protocol that a client's first frame names.
 pub const VERSION: u16 = 1;

@@ -9,10 +9,10 @@ use core::marker::PhantomData;
 
 use tickwire_wire::{DecodeError, Full};
 
-use super::super::limits::{BASE_MAX, HEADER, LIST_MAX};
-use super::super::{AnyStatus, ObjectId, Reader, SnapshotSeq, Writer, huffman};
 use super::down::{self, Down, DownElement, DownHeader};
 use super::{Direction, Up};
+use crate::reone::limits::{BASE_MAX, HEADER, LIST_MAX};
+use crate::reone::{AnyStatus, ObjectId, Reader, SnapshotSeq, Writer, huffman};
 
 /// A packet in which nothing is wrong.
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +98,7 @@ impl<'a> Base<'a> {
 }
 
 /// Reads a base.
-pub(in super::super) fn decode_base<'a>(r: &mut Reader<'a>) -> Result<Base<'a>, DecodeError> {
+pub(in crate::reone) fn decode_base<'a>(r: &mut Reader<'a>) -> Result<Base<'a>, DecodeError> {
     let header = r.group("header", Down::decode_header)?;
     if header.sequence != SnapshotSeq::NONE {
         return Err(DecodeError::Forbidden {
@@ -116,7 +116,7 @@ pub(in super::super) fn decode_base<'a>(r: &mut Reader<'a>) -> Result<Base<'a>, 
 }
 
 /// Reads lists to the end of the input, of the types that `allows` lets through.
-pub(in super::super) fn decode_lists<D: Direction>(
+pub(in crate::reone) fn decode_lists<D: Direction>(
     r: &mut Reader<'_>,
     allows: impl Fn(u8) -> bool,
 ) -> Result<(), DecodeError> {
@@ -314,7 +314,7 @@ impl<'a> PacketWriter<'a, Down> {
             writer.lists += 1;
             writer.end = writer
                 .end
-                .min(writer.lists + super::super::limits::PLAIN_MAX);
+                .min(writer.lists + crate::reone::limits::PLAIN_MAX);
             writer.is_coded = true;
         }
         writer

@@ -13,10 +13,10 @@ use tickwire_session::bulk::{Piece, SendError, Sending, Shelf};
 use tickwire_session::{Addr, Instant, Room};
 use tickwire_wire::Full;
 
-use super::super::limits::PIECE_MAX;
-use super::super::message::{Down, DownFrame, Refusal, Up};
-use super::super::{ClientId, Inbox, Outbox, Text};
 use super::limits::FETCHES_WAITING;
+use crate::reone::limits::PIECE_MAX;
+use crate::reone::message::{Down, DownFrame, Refusal, Up};
+use crate::reone::{ClientId, Inbox, Outbox, Text};
 
 #[derive(Debug)]
 pub(super) struct Connection {

@@ -10,17 +10,17 @@ use alloc::vec::Vec;
 use tickwire_session::{Addr, Instant};
 use tickwire_state::SightRange;
 
-use super::super::limits::LIST_HEADER;
-use super::super::message::{
-    Compression, Down, DownElement, DownHeader, Invalid, PacketWriter, Parameters,
-};
-use super::super::{EventId, Mode, ObjectId, SnapshotSeq};
 use super::commands::{CommandNumber, Commands};
 use super::limits::{COMMANDS_RIDING, DATAGRAM_MIN, LAST};
 use super::peer::Peer;
 use super::view::{Draft, InRange};
 use super::world::SlotNumber;
 use super::{ServerCounters, Table};
+use crate::reone::limits::LIST_HEADER;
+use crate::reone::message::{
+    Compression, Down, DownElement, DownHeader, Invalid, PacketWriter, Parameters,
+};
+use crate::reone::{EventId, Mode, ObjectId, SnapshotSeq};
 
 /// Datagrams that wait to be taken, all to one address.
 #[derive(Debug, Default)]

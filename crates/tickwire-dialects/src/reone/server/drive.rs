@@ -7,14 +7,14 @@ use tickwire_session::{
     Addr, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, Transmit,
 };
 
-use super::super::ClientId;
-use super::super::message::{Parameters, Refusal};
 use super::connection::{Connection, Talk};
 use super::datagrams::{is_wide_enough, write_invalid};
 use super::event::Departure;
 use super::limits::{CONNECTIONS_SPARE, HELLO_PATIENCE, PARAMETERS_PERIOD};
 use super::peer::Stage;
 use super::{Server, ServerEvent};
+use crate::reone::ClientId;
+use crate::reone::message::{Parameters, Refusal};
 
 impl Session for Server {
     fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr) {

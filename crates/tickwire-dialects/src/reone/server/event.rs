@@ -6,8 +6,8 @@ use core::fmt;
 
 use tickwire_session::{Addr, counters};
 
-use super::super::message::{Answer, Status};
-use super::super::{CallId, ClientId, EventId, ObjectId};
+use crate::reone::message::{Answer, Status};
+use crate::reone::{CallId, ClientId, EventId, ObjectId};
 
 /// What the game is told.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,13 +5,13 @@ use alloc::string::String;
 use tickwire_session::{CallStatus, Instant, StreamId};
 use tickwire_wire::Full;
 
-use super::super::message::{Call, CallError, DownFrame, Refusal, Status, UpFrame, VERSION};
-use super::super::{CallId, ClientId, Text};
 use super::connection::Talk;
 use super::event::{Departure, Question};
 use super::limits::GOODBYE_PATIENCE;
 use super::peer::{Peer, Stage};
 use super::{Server, ServerEvent};
+use crate::reone::message::{Call, CallError, DownFrame, Refusal, Status, UpFrame, VERSION};
+use crate::reone::{CallId, ClientId, Text};
 
 impl Server {
     pub(super) fn receive_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
@@ -27,7 +27,7 @@ impl Server {
             peer.traffic.received(bytes.len());
         }
         let mut inbox = core::mem::take(&mut connection.inbox);
-        let decoded = inbox.receive(bytes, |frame| self.hear_frame(now, on, &frame));
+        let decoded = inbox.receive(bytes, |frame| self.handle_frame(now, on, &frame));
         match decoded {
             Ok(()) => {
                 if let Some(connection) = self.connections.get_mut(&on) {
@@ -39,7 +39,7 @@ impl Server {
         }
     }
 
-    fn hear_frame(&mut self, now: Instant, on: StreamId, frame: &UpFrame<'_>) {
+    fn handle_frame(&mut self, now: Instant, on: StreamId, frame: &UpFrame<'_>) {
         let Some(connection) = self.connections.get(&on) else {
             return;
         };
@@ -50,11 +50,11 @@ impl Server {
                 _ => self.refuse_stream(now, on, Refusal::VERSION),
             },
             (Talk::Greeting { .. }, _) => self.refuse_stream(now, on, Refusal::HELLO),
-            (Talk::Client(client), frame) => self.hear_client(now, on, client, &frame),
+            (Talk::Client(client), frame) => self.handle_client(now, on, client, &frame),
         }
     }
 
-    fn hear_client(&mut self, now: Instant, on: StreamId, client: ClientId, frame: &UpFrame<'_>) {
+    fn handle_client(&mut self, now: Instant, on: StreamId, client: ClientId, frame: &UpFrame<'_>) {
         let Some(peer) = self.peers.get_mut(&client) else {
             return;
         };
@@ -66,13 +66,13 @@ impl Server {
                 self.send_welcome(client);
             }
             UpFrame::Hello { .. } => self.refuse_stream(now, on, Refusal::HELLO),
-            UpFrame::Fetch { name, offset } => self.hear_fetch(now, on, name, offset),
-            UpFrame::Loaded => self.hear_loaded(client),
+            UpFrame::Fetch { name, offset } => self.handle_fetch(now, on, name, offset),
+            UpFrame::Loaded => self.handle_loaded(client),
             UpFrame::Call {
                 id,
                 method,
                 argument,
-            } => self.hear_call(client, id, method, argument),
+            } => self.handle_call(client, id, method, argument),
         }
     }
 
@@ -131,7 +131,7 @@ impl Server {
         self.count_pushed(client, on, pushed);
     }
 
-    fn hear_fetch(&mut self, now: Instant, on: StreamId, name: Text<'_>, offset: u64) {
+    fn handle_fetch(&mut self, now: Instant, on: StreamId, name: Text<'_>, offset: u64) {
         let Some(connection) = self.connections.get_mut(&on) else {
             return;
         };
@@ -144,7 +144,7 @@ impl Server {
         }
     }
 
-    fn hear_loaded(&mut self, client: ClientId) {
+    fn handle_loaded(&mut self, client: ClientId) {
         let Some(peer) = self.peers.get_mut(&client) else {
             return;
         };
@@ -158,7 +158,7 @@ impl Server {
         }
     }
 
-    fn hear_call(&mut self, client: ClientId, id: CallId, method: Text<'_>, argument: &[u8]) {
+    fn handle_call(&mut self, client: ClientId, id: CallId, method: Text<'_>, argument: &[u8]) {
         let Some(peer) = self.peers.get_mut(&client) else {
             return;
         };

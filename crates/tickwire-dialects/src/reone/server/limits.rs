@@ -6,7 +6,7 @@ use core::time::Duration;
 use tickwire_session::bulk::RESOURCES_MAX;
 use tickwire_state::SightRange;
 
-use super::super::limits::{HEADER, LIST_HEADER, STRING_MAX};
+use crate::reone::limits::{HEADER, LIST_HEADER, STRING_MAX};
 
 /// Snapshots, counted back from the newest, that one may be made against: a second and a half of them.
 /// So many without an acknowledgement are one of the two signs that a client is gone.

@@ -10,9 +10,6 @@ use tickwire_session::{
 };
 use tickwire_state::{Circle, Sight, SightRange, Vec2};
 
-use super::super::limits::DATAGRAM_MAX;
-use super::super::message::{Role, UpHeader};
-use super::super::{Mode, ObjectId, PacketSeq, SnapshotSeq};
 use super::commands::{CommandNumber, Commands, Scene};
 use super::limits::{
     CALLS_WAITING, HISTORY, LOOSE_EVENT_REFILL, LOOSE_EVENTS_AT_ONCE, READY_UNDER_WAY, SEEN_MAX,
@@ -21,6 +18,9 @@ use super::limits::{
 use super::order::EventOrder;
 use super::view::{Acknowledged, Views};
 use super::world::{SlotNumber, World};
+use crate::reone::limits::DATAGRAM_MAX;
+use crate::reone::message::{Role, UpHeader};
+use crate::reone::{Mode, ObjectId, PacketSeq, SnapshotSeq};
 
 #[derive(Debug)]
 pub(super) struct Peer {

@@ -5,14 +5,14 @@
 
 use tickwire_session::{Addr, Denied, Instant, Token};
 
-use super::super::limits::{HEADER, RECEIVE_MAX};
-use super::super::message::{Event, Invalid, Packet, Up, UpElement};
-use super::super::{ClientId, EventId, PacketSeq};
 use super::event::Seen;
 use super::limits::{EVENTS_WAITING, INVALID, STRANGERS_WAITING};
 use super::order::Arrived;
 use super::peer::Stage;
 use super::{Server, ServerEvent};
+use crate::reone::limits::{HEADER, RECEIVE_MAX};
+use crate::reone::message::{Event, Invalid, Packet, Up, UpElement};
+use crate::reone::{ClientId, EventId, PacketSeq};
 
 impl Server {
     pub(super) fn receive_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
@@ -30,7 +30,7 @@ impl Server {
         });
         if let Some(token) = token {
             match self.attachments.show(from, token) {
-                Ok(attached) => self.hear_ping(now, attached.peer, from),
+                Ok(attached) => self.handle_ping(now, attached.peer, from),
                 Err(why) => {
                     self.refuse_token(from, token, why);
                     return;
@@ -46,7 +46,7 @@ impl Server {
                 if token.is_none() {
                     self.remind(client, from, bytes);
                 }
-                self.hear_packet(now, client, &packet, bytes.len());
+                self.handle_packet(now, client, &packet, bytes.len());
             }
             (Some(client), Err(_)) => {
                 self.remind(client, from, bytes);
@@ -80,7 +80,7 @@ impl Server {
     }
 
     /// A client showed its token: it wants to take part, or its address changed.
-    fn hear_ping(&mut self, now: Instant, client: ClientId, from: Addr) {
+    fn handle_ping(&mut self, now: Instant, client: ClientId, from: Addr) {
         let largest = self.rooms.largest(from);
         let Some(peer) = self.peers.get_mut(&client) else {
             return;
@@ -145,7 +145,7 @@ impl Server {
         self.strangers.push_back((to, why));
     }
 
-    fn hear_packet(
+    fn handle_packet(
         &mut self,
         now: Instant,
         client: ClientId,
@@ -158,7 +158,7 @@ impl Server {
         let is_newest = peer.hear(now, length, &packet.header);
         let is_ready = packet.elements().any(|element| element == UpElement::Ready);
         if is_ready {
-            self.hear_ready(now, client, packet.header.packet);
+            self.handle_ready(now, client, packet.header.packet);
         }
         let Some(peer) = self.peers.get_mut(&client) else {
             return;
@@ -190,11 +190,11 @@ impl Server {
                     false => 0,
                 },
             };
-            self.hear_event(now, client, &event, seen, is_newest);
+            self.handle_event(now, client, &event, seen, is_newest);
         }
     }
 
-    fn hear_ready(&mut self, now: Instant, client: ClientId, packet: PacketSeq) {
+    fn handle_ready(&mut self, now: Instant, client: ClientId, packet: PacketSeq) {
         let next_command = self.table.commands.next();
         let Some(peer) = self.peers.get_mut(&client) else {
             return;
@@ -222,7 +222,7 @@ impl Server {
         }
     }
 
-    fn hear_event(
+    fn handle_event(
         &mut self,
         now: Instant,
         client: ClientId,

@@ -9,11 +9,11 @@ use alloc::vec::Vec;
 
 use tickwire_session::Instant;
 
-use super::super::{EventId, ObjectId, SnapshotSeq};
 use super::changes::{Change, Changes};
 use super::commands::CommandNumber;
 use super::limits::HISTORY;
 use super::world::{SlotNumber, World};
+use crate::reone::{EventId, ObjectId, SnapshotSeq};
 
 /// The snapshots that a client was sent.
 #[derive(Debug)]

@@ -14,10 +14,10 @@ use tickwire_dialects::reone::{
 };
 use tickwire_session::Token;
 
-use super::super::words::{SNAPSHOT, UPLINK, frame, packet, text};
 use super::Way::{self, ClientDatagram, ClientStream, ServerDatagram, ServerStream};
 use super::inspect_on;
 use crate::golden::{Golden, unhex};
+use crate::words::{SNAPSHOT, UPLINK, frame, packet, text};
 
 type Case = (Golden, Way);
 

@@ -9,12 +9,12 @@ use alloc::collections::BTreeMap;
 
 use tickwire_session::Instant;
 
-use super::super::{AnyStatus, ObjectId};
 use super::limits::{RESREF_RETRY, RESREFS_ASKED, RESREFS_KNOWN};
 use super::snapshot::Snapshot;
+use crate::reone::{AnyStatus, ObjectId};
 
 #[derive(Debug, Default)]
-pub(super) struct Casting {
+pub(super) struct ResrefCache {
     roles: BTreeMap<ObjectId, Part>,
     asked: usize,
 }
@@ -27,7 +27,7 @@ enum Part {
     Known(Box<str>),
 }
 
-impl Casting {
+impl ResrefCache {
     /// The resource of a creature, if it is known.
     pub(super) fn resref(&self, id: ObjectId) -> Option<&str> {
         match self.roles.get(&id)? {

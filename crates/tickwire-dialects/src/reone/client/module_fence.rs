@@ -11,11 +11,11 @@
 
 use tickwire_wire::Serial;
 
-use super::super::SnapshotSeq;
-use super::super::message::DownHeader;
+use crate::reone::SnapshotSeq;
+use crate::reone::message::DownHeader;
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Border {
+pub(super) struct ModuleFence {
     /// The newest snapshot that was heard of on this connection.
     newest: SnapshotSeq,
     /// The newest snapshot of the modules before, as far as it was heard of.
@@ -24,7 +24,7 @@ pub(super) struct Border {
     tick: Option<u32>,
 }
 
-impl Border {
+impl ModuleFence {
     /// A snapshot of this module came.
     pub(super) fn hear(&mut self, sequence: SnapshotSeq) {
         self.newest = self.newest.max(sequence);
@@ -37,7 +37,7 @@ impl Border {
     }
 
     /// A snapshot came before this module was ready.
-    pub(super) fn hear_early(&mut self, sequence: SnapshotSeq) {
+    pub(super) fn note_early(&mut self, sequence: SnapshotSeq) {
         // Only after a module on the same connection. At a server that was started anew, sequences
         // begin anew, and what comes early may be the last words of the old one.
         if self.sequence != SnapshotSeq::NONE {
