@@ -1,4 +1,4 @@
-//! Allowing so much at once and so much a second.
+//! A token bucket.
 
 use core::time::Duration;
 
@@ -46,6 +46,12 @@ impl TokenBucket {
     pub fn wait(&mut self, now: Instant) -> Option<Instant> {
         self.count(now);
         (self.tokens == 0).then(|| self.counted + self.refill)
+    }
+
+    /// Whether nothing was taken for so long that it might as well be new.
+    pub fn is_full(&mut self, now: Instant) -> bool {
+        self.count(now);
+        self.tokens == self.capacity
     }
 
     fn count(&mut self, now: Instant) {

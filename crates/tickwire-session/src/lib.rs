@@ -25,6 +25,7 @@
 extern crate alloc;
 
 mod action;
+mod admission;
 mod attach;
 mod backlog;
 mod bucket;
@@ -35,16 +36,22 @@ pub mod echo;
 mod loss;
 mod path;
 mod peer_clock;
+mod peers;
 mod rooms;
 mod round_trip;
 mod session;
 mod stats;
 pub mod tap;
 mod time;
+mod uplink;
 
 pub use action::{
     ActionNumber, Actions, AskError, BUSY_FIRST, BUSY_LONGEST, Belief, EndedAction, Failure,
     Outcome, Reason, Unasked,
+};
+pub use admission::{
+    JOIN_REFILL, JOIN_REFILL_A_HOST, JOINS, JOINS_A_HOST, Joins, NotAdmitted, PROOF_PATIENCE,
+    WAITING_MAX,
 };
 pub use attach::{Attached, Attachments, Denied, Token};
 pub use backlog::Backlog;
@@ -56,9 +63,11 @@ pub use call::{
 pub use loss::Loss;
 pub use path::{Addr, Ended, Host, Path, Room, StreamId, Transmit};
 pub use peer_clock::PeerClock;
+pub use peers::{Due, Opened, Peer, PeerId, PeerLink, Peers, Standing, Wrote};
 pub use rooms::Rooms;
 pub use round_trip::RoundTrip;
 pub use session::{Events, Session};
 pub use stats::{PeerStats, Traffic};
 pub use tap::Tap;
 pub use time::Instant;
+pub use uplink::{ATTACH_PERIOD, KEEP_ALIVE, RETRY_FIRST, RETRY_LONGEST, StreamLoss, Uplink};
