@@ -21,6 +21,7 @@ mod frame;
 pub mod limits;
 mod loading;
 mod module_fence;
+mod packets;
 mod prediction;
 mod receive;
 mod reception;
@@ -28,7 +29,6 @@ mod resref_cache;
 mod showing;
 mod snapshot;
 mod talk;
-mod uplink;
 mod view;
 
 use alloc::collections::{BTreeSet, VecDeque};
@@ -37,7 +37,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use tickwire_session::bulk::{ContentHash, Overall};
-use tickwire_session::{Addr, Calls, Instant, Loss, RoundTrip, Traffic, Transmit};
+use tickwire_session::{Addr, Calls, Instant, Loss, Transmit};
 
 use super::limits::NAME_MAX;
 use super::message::{Ballistics, Parameters, UpFrame};
@@ -48,10 +48,10 @@ use command::Commands;
 use connection::Connection;
 use limits::{CALL_PATIENCE, CALLS_UNDER_WAY, EVENTS_WAITING, RETRY_FOR, SPEED_MAX};
 use loading::Loader;
+use packets::{Notes, PacketSender};
 use reception::Reception;
 use resref_cache::ResrefCache;
 use showing::Showing;
-use uplink::{Notes, Uplink};
 
 pub use call::{CallFailure, CallReply};
 pub use command::{Flight, ShotLives};
@@ -101,7 +101,7 @@ pub struct Client {
     connection: Connection,
     loader: Loader,
     admission: Admission,
-    uplink: Uplink,
+    packets: PacketSender,
     reception: Reception,
     showing: Showing,
     commands: Commands,
@@ -110,9 +110,7 @@ pub struct Client {
     scratch: Vec<u8>,
     events: VecDeque<ClientEvent>,
     counters: ClientCounters,
-    traffic: Traffic,
     loss: Loss,
-    round_trip: RoundTrip,
 }
 
 impl Client {
@@ -123,7 +121,7 @@ impl Client {
             connection: Connection::dial(now, config.server, config.name, config.retry_for),
             loader: Loader::new(config.held),
             admission: Admission::new(now),
-            uplink: Uplink::new(),
+            packets: PacketSender::new(),
             reception: Reception::new(now),
             showing: Showing::new(config.speed_max),
             commands: Commands::new(config.shot_lives),
@@ -132,9 +130,7 @@ impl Client {
             scratch: Vec::new(),
             events: VecDeque::new(),
             counters: ClientCounters::default(),
-            traffic: Traffic::NONE,
             loss: Loss::new(),
-            round_trip: RoundTrip::new(),
         }
     }
 
@@ -270,23 +266,23 @@ impl Client {
     fn say(&mut self, frame: &UpFrame<'_>) {
         let pushed = self.connection.outbox.push(frame);
         debug_assert!(pushed.is_ok(), "calls leave room for all else");
-        self.traffic.messages_out += 1;
+        self.connection.link.traffic.messages_out += 1;
     }
 
     /// Writes a datagram with what is due.
     fn write_datagram(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         let Due { is_ping, is_ready } = self.admission.take_due(now, self.phase);
+        let link = &mut self.connection.link;
         let notes = Notes {
             acknowledged: self.reception.acknowledged(),
             shown: self.showing.tick(),
-            ping: self.connection.token().filter(|_| is_ping),
+            ping: link.token().filter(|_| is_ping),
             is_ready,
-            takes_events: self.is_initialised(),
+            takes_events: matches!(self.phase, Phase::Ready | Phase::Playing),
+            limit: link.datagram_room().largest.into(),
         };
-        let sent = self.uplink.write(now, notes, out)?;
-        self.traffic.messages_out += sent.messages;
-        self.traffic.sent(sent.bytes);
-        let to = self.connection.server();
-        Some(Transmit::Datagram { to })
+        let sent = self.packets.write(now, notes, out)?;
+        link.traffic.messages_out += sent.messages;
+        Some(link.sent_datagram(now, sent.bytes))
     }
 }

@@ -122,6 +122,10 @@ impl Gateway {
                 notices.push(say(refusal.clone()));
                 self.refusal = Some(format!("the server refused: {refusal}"));
             }
+            ClientEvent::ResourceRefused { name, text, .. } => {
+                let (name, text) = (crate::printable(&name), crate::printable(&text));
+                notices.push(say(format!("the server does not give {name}: {text}")));
+            }
             ClientEvent::Welcomed { .. } => self.is_lost = false,
             // Every attempt that fails says so.
             ClientEvent::Reconnecting { .. } if !core::mem::replace(&mut self.is_lost, true) => {

@@ -12,11 +12,14 @@ use super::Phase;
 use super::limits::{INVALID_PATIENCE, PING_AFTER, PING_PERIOD, UNKNOWN_PINGS};
 use super::showing::Pace;
 use crate::reone::ObjectId;
-use crate::reone::message::{Invalid, Parameters, Role};
+use crate::reone::message::{Compression, Invalid, Parameters, Role};
 
 #[derive(Debug)]
 pub(super) struct Admission {
     parameters: Option<Parameters>,
+    /// How snapshots are coded, by the last parameters of any module. Those of the module before may come
+    /// when its parameters mean nothing any more.
+    compression: Compression,
     /// The server's tick when it said them. What it said earlier and comes later is not true any more.
     parameters_tick: Option<u32>,
     /// When the next Ping or Ready goes out.
@@ -62,6 +65,7 @@ impl Admission {
     pub(super) const fn new(now: Instant) -> Self {
         Self {
             parameters: None,
+            compression: Compression::None,
             parameters_tick: None,
             next_ping: now,
             owes_ready: false,
@@ -111,6 +115,7 @@ impl Admission {
         self.next_ping = now + PING_PERIOD;
         self.pings = 0;
         self.suspicion = None;
+        self.compression = parameters.compression;
         Ok(self.parameters.replace(*parameters))
     }
 
@@ -189,6 +194,11 @@ impl Admission {
         self.parameters.as_ref()
     }
 
+    /// How the server's snapshots are coded.
+    pub(super) const fn compression(&self) -> Compression {
+        self.compression
+    }
+
     /// The creature that this client steers.
     pub(super) fn own(&self) -> Option<ObjectId> {
         let parameters = self.parameters?;
@@ -208,7 +218,6 @@ mod tests {
 
     use super::*;
     use crate::reone::ModuleNumber;
-    use crate::reone::message::Compression;
 
     const START: Instant = Instant::ZERO;
     const PARAMETERS: Parameters = Parameters {

@@ -80,6 +80,15 @@ pub enum ClientEvent {
         /// Which.
         name: String,
     },
+    /// The server refuses a resource. The module is loaded without it.
+    ResourceRefused {
+        /// Which.
+        name: String,
+        /// Why.
+        reason: Refusal,
+        /// The same in its own words.
+        text: String,
+    },
     /// Everything is here.
     Loaded,
     /// What the client is, and how snapshots come.

@@ -29,12 +29,6 @@ pub const UNKNOWN_PINGS: u32 = 3;
 /// seconds of them, so none of ours can be a baseline any more.
 pub const HANG: Duration = Duration::from_secs(2);
 
-/// The pause before the first attempt to come back. It doubles with every further one.
-pub const RETRY_FIRST: Duration = Duration::from_millis(250);
-
-/// The longest pause between two attempts to come back.
-pub const RETRY_LONGEST: Duration = Duration::from_secs(8);
-
 /// How long a client that has lost its server tries to come back, unless configured otherwise. Servers
 /// restart in less.
 pub const RETRY_FOR: Duration = Duration::from_secs(300);

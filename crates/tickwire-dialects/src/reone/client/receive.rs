@@ -6,13 +6,13 @@ use super::admission::{HeldUp, Recovery};
 use super::assembly::{self, Part, Rejected};
 use super::command::Dropped;
 use super::event::Whole;
+use super::packets::NeverSent;
 use super::reception::{Completed, Unused};
 use super::showing::Pace;
 use super::snapshot::Spoilt;
-use super::uplink::NeverSent;
 use super::{Client, ClientEvent, Phase};
 use crate::reone::limits::RECEIVE_MAX;
-use crate::reone::message::{Compression, Down, DownElement, Invalid, Packet, Parameters};
+use crate::reone::message::{Down, DownElement, Invalid, Packet, Parameters};
 use crate::reone::{EventId, Mode, SnapshotSeq};
 
 impl Client {
@@ -20,15 +20,11 @@ impl Client {
         if self.is_over() {
             return;
         }
-        if from != self.connection.server() {
+        if from != self.connection.link.server() {
             self.counters.stranger += 1;
             return;
         }
-        // Before the parameters came, nothing that could be coded is taken anyway.
-        let compression = match self.admission.parameters() {
-            Some(parameters) if self.is_initialised() => parameters.compression,
-            _ => Compression::None,
-        };
+        let compression = self.admission.compression();
         let mut scratch = core::mem::take(&mut self.scratch);
         let packet = match bytes.len() {
             ..=RECEIVE_MAX => assembly::decode(compression, bytes, &mut scratch).ok(),
@@ -36,8 +32,8 @@ impl Client {
         };
         match packet {
             Some(packet) => {
-                self.traffic.received(bytes.len());
-                self.connection.hear(now);
+                self.connection.link.traffic.received(bytes.len());
+                self.connection.link.heard_datagram(now);
                 self.admission.handle_datagram(now);
                 self.handle_packet(now, bytes, &packet);
             }
@@ -67,7 +63,7 @@ impl Client {
         }
         let (mut last, mut answered) = (None, None);
         for element in packet.elements() {
-            self.traffic.messages_in += 1;
+            self.connection.link.traffic.messages_in += 1;
             match element {
                 DownElement::Last { datagrams } => last = Some(datagrams),
                 DownElement::Parameters(parameters) => {
@@ -147,8 +143,8 @@ impl Client {
 
     /// Returns the event if it was ever sent.
     fn handle_event_ack(&mut self, now: Instant, id: EventId) -> Option<EventId> {
-        match self.uplink.acknowledge(id) {
-            Ok(Some(sent)) => self.round_trip.add_sample(now.since(sent)),
+        match self.packets.acknowledge(id) {
+            Ok(Some(sent)) => self.connection.link.round_trip.add_sample(now.since(sent)),
             Ok(None) => {}
             Err(NeverSent) => {
                 self.counters.ack_never_sent += 1;
@@ -206,7 +202,7 @@ impl Client {
             Ok(None) => {}
             Ok(Some(completed)) => self.show(now, pace, &completed),
             Err(Unused::Unheard) => {
-                self.uplink.set_due();
+                self.packets.set_due();
                 self.counters.settled += 1;
             }
             Err(Unused::Settled | Unused::Rejected(Rejected::TooOld)) => self.counters.settled += 1,
@@ -230,8 +226,8 @@ impl Client {
         self.counters.late += u64::from(shown.is_err());
         if is_newest {
             self.loss.add_arrival(completed.missing);
-            self.uplink.set_due();
-            self.connection.set_good();
+            self.packets.set_due();
+            self.connection.link.set_good();
             let newest = self.reception.newest();
             self.commands.drop_old_shots(pace, newest);
             if self.phase == Phase::Ready {

@@ -20,7 +20,7 @@ impl Client {
         if !self.is_initialised() {
             return Err(SendError::NotReady);
         }
-        self.uplink.push(kind, content, self.showing.tick())
+        self.packets.push(kind, content, self.showing.tick())
     }
 
     /// Tells the game something once; it may be lost.
@@ -28,7 +28,7 @@ impl Client {
         if !self.is_initialised() {
             return Err(SendError::NotReady);
         }
-        self.uplink.push_once(kind, content)
+        self.packets.push_once(kind, content)
     }
 
     /// Asks the server something that the protocol knows.
@@ -59,7 +59,7 @@ impl Client {
         method: Text<'_>,
         argument: &[u8],
     ) -> Result<CallId, AskError> {
-        let is_connected = self.connection.token().is_some();
+        let is_connected = self.connection.link.token().is_some();
         if !is_connected || self.is_over() || self.phase == Phase::Reconnecting {
             return Err(AskError::NotConnected);
         }
@@ -120,7 +120,7 @@ impl Client {
 
     fn handle_resref(&mut self, id: ObjectId, resref: Option<String>) {
         // A question that timed out has waited long enough by then.
-        let now = self.connection.last_heard();
+        let now = self.connection.link.last_heard();
         self.resrefs.answer(now, id, resref.as_deref());
         if let Some(resref) = resref {
             self.tell(ClientEvent::Known { id, resref });

@@ -242,7 +242,7 @@ impl Script {
         self.pass(TICK);
         self.tick += 3;
         let objects = objects.iter().copied();
-        let seq = self.server.publish(self.now, self.tick, objects);
+        let seq = self.server.publish(self.tick, objects);
         self.drain();
         seq.0
     }
@@ -397,7 +397,7 @@ impl From<&DownFrame<'_>> for Said {
                 name: name.as_str().into(),
             },
             DownFrame::Refused { reason, text } => {
-                assert!(!text.as_str().is_empty(), "a person has to be told why");
+                assert!(!text.to_string().is_empty(), "a person has to be told why");
                 Self::Refused(reason.0)
             }
             DownFrame::Resource {

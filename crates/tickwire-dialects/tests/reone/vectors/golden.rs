@@ -285,7 +285,7 @@ fn server_frames() -> Vec<Case> {
             "A resource that is not there",
             DownFrame::Refused {
                 reason: Refusal::RESOURCE,
-                text: text("no such resource"),
+                text: text("no such resource").into(),
             },
         ),
         case("resource-piece", "Two bytes of a resource", resource),
