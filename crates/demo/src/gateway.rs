@@ -166,12 +166,6 @@ pub trait ServerGateway {
     fn load(&mut self, _save: &[u8], _worlds: &mut Worlds) -> Result<(), LoadError> {
         Err(LoadError::NoSavegames)
     }
-
-    /// Tells every client that the server ends.
-    fn shut_down(&mut self, now: Instant);
-
-    /// Whether, after [`shut_down`](Self::shut_down), every client was told.
-    fn is_finished(&self) -> bool;
 }
 
 /// The client's half, whichever the game: one player.

@@ -161,13 +161,15 @@ impl Host {
     /// Tells everybody that it is over.
     pub fn shut_down(&mut self, now: Instant) {
         for gateway in &mut self.gateways {
-            gateway.shut_down(now);
+            gateway.session().shut_down(now);
         }
     }
 
     /// Whether everybody was told.
     pub fn is_finished(&self) -> bool {
-        self.gateways.iter().all(|gateway| gateway.is_finished())
+        self.gateways
+            .iter()
+            .all(|gateway| gateway.figures().is_finished())
     }
 
     /// Stores what was built in the tile world, and ends it. Whoever acts in it now acts in another.

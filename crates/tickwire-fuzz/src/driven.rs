@@ -250,6 +250,14 @@ impl<S: Events> Driven<S> {
                     "{length} bytes"
                 );
             }
+            Transmit::Segments { size, .. } => {
+                let size = usize::from(size);
+                assert!(
+                    size > 0 && size <= self.bounds.datagram,
+                    "{size} bytes each"
+                );
+                assert!(length > 0, "no datagram at all");
+            }
             Transmit::Stream { on } => {
                 let stream = self.streams.get_mut(&on).expect("it knows that it ended");
                 let room = stream.room.expect("it is not open yet");
@@ -275,12 +283,14 @@ impl<S: Events> Driven<S> {
             Transmit::Finish { on } | Transmit::Abort { on } => {
                 self.streams.remove(&on);
             }
+            // A link as well.
+            Transmit::Unlink { .. } => {}
         }
         assert!(
             length == 0
                 || matches!(
                     transmit,
-                    Transmit::Datagram { .. } | Transmit::Stream { .. }
+                    Transmit::Datagram { .. } | Transmit::Segments { .. } | Transmit::Stream { .. }
                 )
         );
     }

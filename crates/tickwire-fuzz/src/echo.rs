@@ -167,7 +167,7 @@ impl Streams {
             Seen::Transmit(Transmit::Dial { on, .. }, _) => {
                 assert!(matches!(on, StreamId::Dialled(_)));
             }
-            Seen::Transmit(Transmit::Datagram { .. }, _) => panic!("a datagram"),
+            Seen::Transmit(other, _) => panic!("{other:?}"),
             Seen::Event(event) => assert_eq!(self.heard.pop_front(), Some(event)),
         }
     }

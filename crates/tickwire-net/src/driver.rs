@@ -18,7 +18,7 @@ use tickwire_session::{Addr, Ended, Instant, Session};
 use crate::bind::{BindError, Bound, Carries};
 use crate::node::{Carrier, Node, NodeId};
 use crate::outgoing::Outgoing;
-use crate::pipe::{self, Links, link_addr};
+use crate::pipe::{self, Links, NodeLinks, link_addr};
 use crate::slots::Slots;
 use crate::sockets::{Socket, Sockets};
 use crate::sys::Arrivals;
@@ -137,16 +137,18 @@ impl Driver {
     /// Removes a node with its sockets and links. Its session hears nothing more.
     ///
     /// Streams that the session finished are still finished properly; the others are cut, and peers
-    /// hear [`Ended::Reset`]. The other end of a link hears that its datagrams end as
-    /// [`Ended::Finished`].
+    /// hear [`Ended::Reset`]. Its links end as if the session had said
+    /// [`Unlink`](tickwire_session::Transmit::Unlink).
     pub fn close(&mut self, node: NodeId) {
+        for link in self.links.of(node.0) {
+            pipe::unlink(&mut self.nodes, &mut self.links, link, node.0);
+        }
         let Some(closed) = self.nodes.remove(node.0) else {
             return;
         };
         for carrier in closed.streams.into_values() {
             self.cut(carrier);
         }
-        self.links.leave(node.0, &mut self.nodes);
         for token in [closed.v4, closed.v6, closed.listener]
             .into_iter()
             .flatten()
@@ -301,8 +303,12 @@ impl Driver {
                 && !node.inbox.is_empty()
             {
                 node.stirred = true;
+                let links = NodeLinks {
+                    links: &mut self.links,
+                    node: id,
+                };
                 node.inbox
-                    .deliver(now, lent(sessions, id), &mut node.streams);
+                    .deliver(now, lent(sessions, id), &mut node.streams, links);
             }
         }
         self.sockets.ring_alarms(now);

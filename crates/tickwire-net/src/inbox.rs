@@ -8,6 +8,7 @@ use tickwire_session::{Addr, Ended, Instant, Path, Session, StreamId};
 
 use crate::limits::{LINK_DATAGRAMS, STREAM_PENDING};
 use crate::node::{Carrier, Streams};
+use crate::pipe::NodeLinks;
 use crate::stream::stream_room;
 
 #[derive(Debug, Default)]
@@ -71,13 +72,14 @@ impl Inbox {
         self.items.is_empty()
     }
 
-    /// Hands in everything. What belongs to a stream that the session has left since is dropped, for
-    /// the session shall hear nothing more of it.
+    /// Hands in everything. What belongs to a stream or link that the session has left since is
+    /// dropped, for the session shall hear nothing more of it.
     pub(crate) fn deliver(
         &mut self,
         now: Instant,
         session: &mut dyn Session,
         streams: &mut Streams,
+        mut links: NodeLinks<'_>,
     ) {
         let mut rest = self.bytes.as_slice();
         let mut take = |length| {
@@ -88,7 +90,10 @@ impl Inbox {
         for item in self.items.drain(..) {
             match item {
                 Item::Datagram { from, length } => {
-                    session.handle_datagram(now, from, take(length));
+                    let bytes = take(length);
+                    if links.reaches(from) {
+                        session.handle_datagram(now, from, bytes);
+                    }
                 }
                 Item::Bytes { on, length } => {
                     let bytes = take(length);
@@ -111,6 +116,7 @@ impl Inbox {
                     let known = match path {
                         Path::Stream(on) => streams.remove(&on).is_some(),
                         Path::Datagrams(_) => true,
+                        Path::Link(link) => links.leave(link),
                     };
                     if known {
                         session.handle_closed(now, path, why);
@@ -129,6 +135,7 @@ mod tests {
     use tickwire_session::{Events, Host};
 
     use super::*;
+    use crate::pipe::Links;
 
     const PEER: Addr = Addr {
         host: Host::Link(1),
@@ -142,10 +149,16 @@ mod tests {
             assert_eq!(inbox.push_datagram(PEER, b"?"), Ok(()));
         }
         assert_eq!(inbox.push_datagram(PEER, b"?"), Err(Overrun));
+        let (mut streams, mut links) = (Streams::new(), Links::default());
+        let links = NodeLinks {
+            links: &mut links,
+            node: 0,
+        };
         inbox.deliver(
             Instant::ZERO,
             &mut StreamEcho::default(),
-            &mut Streams::new(),
+            &mut streams,
+            links,
         );
         assert_eq!(inbox.push_datagram(PEER, b"?"), Ok(()));
     }
@@ -161,7 +174,11 @@ mod tests {
         }
         let mut session = StreamEcho::default();
         let mut streams = Streams::from([(kept, Carrier::Ended)]);
-        inbox.deliver(Instant::ZERO, &mut session, &mut streams);
+        let links = NodeLinks {
+            links: &mut Links::default(),
+            node: 0,
+        };
+        inbox.deliver(Instant::ZERO, &mut session, &mut streams, links);
 
         let heard: Vec<_> = std::iter::from_fn(|| session.poll_event()).collect();
         assert_eq!(

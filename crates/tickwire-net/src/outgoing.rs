@@ -4,6 +4,8 @@
 //! socket each. Nothing is kept: a datagram that the socket does not take is dropped and counted.
 
 use std::io;
+use std::iter;
+use std::ops::Range;
 
 use mio::Token;
 use mio::net::UdpSocket;
@@ -50,23 +52,29 @@ impl Outgoing {
         self.bytes.truncate(self.staged);
     }
 
-    /// Adds what was appended last to the batch.
+    /// Adds what was appended last to the batch, as datagrams of `size` bytes.
     pub(crate) fn stage(
         &mut self,
         socket: Token,
-        to: SockAddr,
+        to: &SockAddr,
+        size: usize,
         sockets: &Sockets,
         counters: &mut Counters,
     ) {
-        if socket != self.socket || self.departures.len() == DATAGRAM_BATCH {
+        if socket != self.socket {
             self.flush(sockets, counters);
         }
         self.socket = socket;
-        self.departures.push(Departure {
-            to,
-            bytes: self.staged..self.bytes.len(),
-        });
-        self.staged = self.bytes.len();
+        let fresh = self.bytes.len() - self.staged;
+        for length in datagrams(0..fresh, size).map(|range| range.len()) {
+            if self.departures.len() == DATAGRAM_BATCH {
+                self.flush(sockets, counters);
+            }
+            let bytes = self.staged..self.staged + length;
+            self.staged = bytes.end;
+            let to = to.clone();
+            self.departures.push(Departure { to, bytes });
+        }
     }
 
     /// Sends the batch.
@@ -81,6 +89,16 @@ impl Outgoing {
         self.bytes.drain(..self.staged);
         self.staged = 0;
     }
+}
+
+/// Cuts a range of bytes into datagrams of `size` bytes, the last of which may be shorter. No bytes
+/// are one datagram: an empty one.
+pub(crate) fn datagrams(bytes: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = bytes.end;
+    let rest = bytes.clone().step_by(size).skip(1);
+    iter::once(bytes.start)
+        .chain(rest)
+        .map(move |start| start..end.min(start.saturating_add(size)))
 }
 
 fn send_all(udp: &UdpSocket, departures: &[Departure], bytes: &[u8], counters: &mut Counters) {

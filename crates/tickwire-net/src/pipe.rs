@@ -13,45 +13,69 @@ use crate::node::{Carrier, End, Node};
 use crate::slots::Slots;
 use crate::stream::Overdrawn;
 
-/// The links of a driver: number to the positions of both nodes.
+/// The links of a driver: for each end of which a session will hear more, the node at the other.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
-    ends: BTreeMap<u64, [usize; 2]>,
+    far: BTreeMap<LinkEnd, usize>,
     next: u64,
 }
 
+/// One end of a link: its number and the node.
+type LinkEnd = (u64, usize);
+
 impl Links {
     /// Numbers are never used again: equal links are one peer.
-    pub(crate) fn join(&mut self, nodes: [usize; 2]) -> u64 {
+    pub(crate) fn join(&mut self, [a, b]: [usize; 2]) -> u64 {
         let link = self.next;
         self.next += 1;
-        self.ends.insert(link, nodes);
+        self.far.insert((link, a), b);
+        self.far.insert((link, b), a);
         link
     }
 
-    /// The node at the other end.
-    pub(crate) fn far(&self, link: u64, node: usize) -> Option<usize> {
-        match *self.ends.get(&link)? {
-            [near, far] if near == node => Some(far),
-            [far, near] if near == node => Some(far),
-            _ => None,
-        }
+    /// Whether the session of this node still has the link.
+    pub(crate) fn has(&self, link: u64, node: usize) -> bool {
+        self.far.contains_key(&(link, node))
     }
 
-    /// Forgets the links of a node, and tells the nodes at the other ends.
-    pub(crate) fn leave(&mut self, node: usize, nodes: &mut Slots<Node>) {
-        self.ends.retain(|&link, ends| {
-            if !ends.contains(&node) {
-                return true;
-            }
-            for far in ends.iter().filter(|&&far| far != node) {
-                if let Some(far) = nodes.get_mut(*far) {
-                    let path = Path::Datagrams(link_addr(link));
-                    far.inbox.push_closed(path, Ended::Finished);
-                }
-            }
-            false
-        });
+    /// The node at the other end, unless either of them has left the link.
+    pub(crate) fn far(&self, link: u64, node: usize) -> Option<usize> {
+        let far = *self.far.get(&(link, node))?;
+        self.has(link, far).then_some(far)
+    }
+
+    /// The links that a node still has.
+    pub(crate) fn of(&self, node: usize) -> Vec<u64> {
+        let is_here = |&&(_, at): &&LinkEnd| at == node;
+        self.far
+            .keys()
+            .filter(is_here)
+            .map(|(link, _)| *link)
+            .collect()
+    }
+
+    /// Forgets one end: its session ended the link, or was told that it ended. Returns whether it
+    /// was there.
+    pub(crate) fn leave(&mut self, link: u64, node: usize) -> bool {
+        self.far.remove(&(link, node)).is_some()
+    }
+}
+
+/// The links of one node.
+#[derive(Debug)]
+pub(crate) struct NodeLinks<'a> {
+    pub(crate) links: &'a mut Links,
+    pub(crate) node: usize,
+}
+
+impl NodeLinks<'_> {
+    /// Whether the node still has the link that `from` names.
+    pub(crate) fn reaches(&self, from: Addr) -> bool {
+        matches!(from.host, Host::Link(link) if self.links.has(link, self.node))
+    }
+
+    pub(crate) fn leave(&mut self, link: u64) -> bool {
+        self.links.leave(link, self.node)
     }
 }
 
@@ -67,6 +91,8 @@ pub(crate) const fn link_addr(link: u64) -> Addr {
 #[derive(Debug)]
 pub(crate) struct Pipe {
     far: End,
+    /// What it runs over.
+    link: u64,
     /// What the session may send, as far as it knows.
     room: usize,
     /// The news that there is room again is in the inbox.
@@ -75,9 +101,10 @@ pub(crate) struct Pipe {
 
 impl Pipe {
     /// A pipe whose session will be told of the room.
-    const fn new(far: End) -> Self {
+    const fn new(far: End, link: u64) -> Self {
         Self {
             far,
+            link,
             room: 0,
             told: true,
         }
@@ -102,7 +129,8 @@ pub(crate) fn dial(nodes: &mut Slots<Node>, near: End, to: usize, link: u64) -> 
     };
     for (end, other) in [(near, far), (far, near)] {
         if let Some(node) = nodes.get_mut(end.node) {
-            node.streams.insert(end.on, Carrier::Pipe(Pipe::new(other)));
+            node.streams
+                .insert(end.on, Carrier::Pipe(Pipe::new(other, link)));
             node.inbox.push_opened(end.on, link_addr(link));
             node.inbox.push_room(end.on);
         }
@@ -143,6 +171,31 @@ pub(crate) fn end(nodes: &mut Slots<Node>, pipe: &Pipe, why: Ended) {
     }
 }
 
+/// Ends a link at one end: cuts its streams there, and tells the other end of them and then of the
+/// link. Returns whether that end still had the link.
+pub(crate) fn unlink(nodes: &mut Slots<Node>, links: &mut Links, link: u64, node: usize) -> bool {
+    let far = links.far(link, node);
+    if !links.leave(link, node) {
+        return false;
+    }
+    let mut cut = Vec::new();
+    if let Some(node) = nodes.get_mut(node) {
+        let runs_over =
+            |carrier: &mut Carrier| matches!(carrier, Carrier::Pipe(pipe) if pipe.link == link);
+        let over = node.streams.extract_if(.., |_, carrier| runs_over(carrier));
+        cut.extend(over.map(|(_, carrier)| carrier));
+    }
+    for carrier in cut {
+        if let Carrier::Pipe(pipe) = carrier {
+            end(nodes, &pipe, Ended::Reset);
+        }
+    }
+    if let Some(far) = far.and_then(|far| nodes.get_mut(far)) {
+        far.inbox.push_closed(Path::Link(link), Ended::Finished);
+    }
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,5 +208,10 @@ mod tests {
         assert_eq!(links.far(link, 7), Some(4));
         assert_eq!(links.far(link, 5), None);
         assert_eq!(links.far(link + 1, 4), None);
+
+        // The other end still has it, until it is told; but it leads nowhere.
+        assert!(links.leave(link, 4) && !links.leave(link, 4));
+        assert!(links.has(link, 7));
+        assert_eq!(links.far(link, 7), None);
     }
 }

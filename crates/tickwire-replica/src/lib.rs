@@ -6,8 +6,18 @@
 
 extern crate alloc;
 
+mod archetype;
 mod block;
+pub mod coder;
+mod id;
+pub mod quantise;
+mod row;
 mod schema;
+mod value;
 
-pub use block::{BlockView, SLOTS};
-pub use schema::{Field, Kind, Playback};
+pub use archetype::{Archetype, ArchetypeSchema, Archetypes, Schema};
+pub use block::{BlockBuf, BlockView, SLOTS};
+pub use id::EntityId;
+pub use row::{RowReader, RowWriter};
+pub use schema::{Field, Kind, Playback, Scale};
+pub use value::{FieldError, Replicate, Unfit};

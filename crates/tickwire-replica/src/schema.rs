@@ -4,15 +4,15 @@
 //! 32-bit integers, one per slot and lane, equal on both sides. How a Rust value becomes lanes is the
 //! derive's and the quantisers' business, how lanes become bytes the record coders'.
 
-use alloc::vec::Vec;
-
 /// One field of an archetype.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Field {
     /// The path from the archetype to it, such as `body.velocity`.
     pub name: &'static str,
     /// What its lanes hold.
     pub kind: Kind,
+    /// What a lane is worth. Coders never look at it; two peers must agree on it all the same.
+    pub scale: Scale,
     /// How many components a vector has; 1 for everything else.
     pub components: u8,
     /// What a replica shows between two sends.
@@ -59,6 +59,38 @@ pub enum Kind {
     },
 }
 
+/// What a lane is worth: `offset + lane × step`.
+///
+/// The two numbers are kept as the bits of an `f64`, so that scales compare exactly.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Scale {
+    offset: u64,
+    step: u64,
+}
+
+impl Scale {
+    /// A lane is worth itself; also that of kinds which say by themselves what a lane is worth.
+    pub const ONE: Self = Self::new(0.0, 1.0);
+
+    /// The scale whose lane 0 is worth `offset` and each further one `step` more.
+    pub const fn new(offset: f64, step: f64) -> Self {
+        Self {
+            offset: offset.to_bits(),
+            step: step.to_bits(),
+        }
+    }
+
+    /// What lane 0 is worth.
+    pub const fn offset(self) -> f64 {
+        f64::from_bits(self.offset)
+    }
+
+    /// How much more the next lane is worth.
+    pub const fn step(self) -> f64 {
+        f64::from_bits(self.step)
+    }
+}
+
 /// What a replica shows between two sends.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Playback {
@@ -72,6 +104,18 @@ pub enum Playback {
 }
 
 impl Field {
+    /// A single value that is worth its lane and is held between two sends.
+    pub const fn new(name: &'static str, kind: Kind) -> Self {
+        Self {
+            name,
+            kind,
+            scale: Scale::ONE,
+            components: 1,
+            playback: Playback::Hold,
+            is_position: false,
+        }
+    }
+
     /// How many lanes it takes.
     pub const fn lanes(&self) -> usize {
         match self.kind {
@@ -87,12 +131,12 @@ impl Field {
 }
 
 /// How many lanes these fields take together.
-pub fn lanes(fields: &[Field]) -> usize {
+pub(crate) fn lanes(fields: &[Field]) -> usize {
     fields.iter().map(Field::lanes).sum()
 }
 
 /// The fields that hold bytes, in order.
-pub fn bytes_fields(fields: &[Field]) -> Vec<&Field> {
+pub(crate) fn bytes_fields(fields: &[Field]) -> impl Iterator<Item = &Field> {
     let is_bytes = |field: &&Field| matches!(field.kind, Kind::Bytes { .. });
-    fields.iter().filter(is_bytes).collect()
+    fields.iter().filter(is_bytes)
 }

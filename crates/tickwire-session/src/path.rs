@@ -2,7 +2,8 @@
 //!
 //! Two kinds of path exist: ordered byte *streams* (TCP, a QUIC stream, a pipe in memory), which
 //! have a number, and lossy *datagrams* (UDP, QUIC datagrams, a queue in memory), which have an
-//! address. Which of them belong to one peer is the session's to decide, by a token of its protocol.
+//! address. Which of them belong to one peer is the session's to decide, by a token of its protocol;
+//! only over a *link* the driver has proved it already.
 
 use core::fmt;
 use core::net::{IpAddr, SocketAddr};
@@ -13,7 +14,9 @@ pub enum Host {
     /// A machine on the network: anybody can claim to be it.
     Ip(IpAddr),
     /// A peer whose identity is proved below the session (a memory pair, a QUIC connection): equal
-    /// links are the same peer, and the driver keeps the number when the peer moves.
+    /// links are the same peer, and the driver keeps the number when the peer moves. A link begins
+    /// with the first thing that comes over it, and ends as [`Path::Link`]; its number is not used
+    /// again.
     Link(u64),
 }
 
@@ -55,21 +58,27 @@ pub enum StreamId {
     Dialled(u32),
 }
 
-/// One way to send.
+/// What a session hears of: one way to send, or all ways to one peer.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Path {
     /// Datagrams to this address.
     Datagrams(Addr),
     /// This stream.
     Stream(StreamId),
+    /// Everything over this link (see [`Host::Link`]). It has an end, but no room of its own: its
+    /// datagrams and streams have.
+    Link(u64),
 }
 
 /// What a path takes now. Each report replaces the one before.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Room {
-    /// Bytes that can be sent before the next report. The session counts down what it sends.
+    /// Bytes that can be sent before the next report; the session counts down what it sends. On a
+    /// datagram path it is advice: above it, datagrams are likely to be dropped, so a session saves
+    /// itself the work of encoding them.
     pub bytes: u32,
-    /// The largest datagram; streams do not care.
+    /// The largest datagram. 0: the path takes no datagrams at all, and everything goes by stream.
+    /// Of a stream's room it says nothing.
     pub largest: u16,
 }
 
@@ -88,12 +97,18 @@ impl Room {
 }
 
 /// Why a path ended, in both directions.
+///
+/// There is no half-closed stream: when one side finished, the other can send nothing more. No
+/// protocol here answers after its peer has said the last word, a session would need two more states
+/// for each stream to allow for it, and a peer that only closes its sending side still gets all that
+/// was sent before this side heard of it. Over QUIC, a driver finishes its own side when the peer
+/// finished.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Ended {
-    /// The peer finished sending, and every byte was handed in. What this side sent before is still
-    /// delivered.
+    /// The peer ended it in order. Of a stream, every byte was handed in, and what this side sent
+    /// before is still delivered.
     Finished,
-    /// Cut off; bytes may be lost.
+    /// Cut off, or the peer fell silent; bytes may be lost.
     Reset,
     /// Nobody listens there.
     Refused,
@@ -103,13 +118,21 @@ pub enum Ended {
 
 /// What the driver shall do next.
 ///
-/// After `Finish` and `Abort` the session hears nothing more of that stream, its end included.
+/// After `Finish`, `Abort` and `Unlink` the session hears nothing more of that stream or link, its
+/// end included.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Transmit {
     /// Send the appended bytes as one datagram.
     Datagram {
         /// Its destination.
         to: Addr,
+    },
+    /// Send the appended bytes as several datagrams, which the system may take in one call (GSO).
+    Segments {
+        /// Their destination.
+        to: Addr,
+        /// Bytes of each, at least 1; the last may be shorter.
+        size: u16,
     },
     /// Send the appended bytes on a stream. More than its [`Room`] is the session's mistake, and
     /// the driver cuts the stream.
@@ -133,5 +156,11 @@ pub enum Transmit {
     Abort {
         /// Which one.
         on: StreamId,
+    },
+    /// End a link, and with it every stream over it; what is under way may be lost. The peer hears
+    /// [`Ended::Reset`] of each stream, then [`Ended::Finished`] of the link.
+    Unlink {
+        /// Which one.
+        link: u64,
     },
 }

@@ -242,11 +242,13 @@ impl<P> Peers<P> {
                 self.rooms.set(addr, room);
                 self.at_addr(addr)?
             }
+            // It has no room of its own.
+            Path::Link(_) => return None,
         };
         let link = &mut self.all.get_mut(&id)?.link;
         match path {
             Path::Stream(_) => link.stream_room = room.bytes,
-            Path::Datagrams(_) => link.datagram_room = room,
+            Path::Datagrams(_) | Path::Link(_) => link.datagram_room = room,
         }
         self.mark_ready(id);
         Some(id)
@@ -264,6 +266,8 @@ impl<P> Peers<P> {
                 self.rooms.remove(addr);
                 None
             }
+            // Its streams have ended before it.
+            Path::Link(_) => None,
         }
     }
 

@@ -1,5 +1,7 @@
 //! The trait that every protocol implements and every driver drives.
 
+use alloc::vec::Vec;
+
 use crate::{Addr, Ended, Instant, Path, PeerStats, Room, StreamId, Transmit};
 
 /// The bytes half of a protocol: what a driver needs to know.
@@ -22,9 +24,11 @@ use crate::{Addr, Ended, Instant, Path, PeerStats, Room, StreamId, Transmit};
 ///
 /// * `now` never decreases from call to call.
 /// * A stream's bytes arrive in order and complete. No order holds between paths.
-/// * `handle_opened` comes before anything else of a stream, `handle_closed` after everything.
+/// * `handle_opened` comes before anything else of a stream, `handle_closed` after everything. The
+///   streams of a link end before the link does.
 /// * A datagram that cannot be carried is dropped, never kept for later.
-/// * An order for a stream that ended in the same batch is ignored: the session could not know yet.
+/// * An order for a stream or link that ended in the same batch is ignored: the session could not
+///   know yet.
 ///
 /// # What a session promises
 ///
@@ -32,10 +36,17 @@ use crate::{Addr, Ended, Instant, Path, PeerStats, Room, StreamId, Transmit};
 ///   `poll_timeout` is later than `now` or `None`.
 /// * All bytes handed in are consumed. Bytes that do not decode change nothing but counters.
 /// * It never sends more on a stream than its [`Room`] allows, nor a datagram above
-///   [`Room::largest`]. Messages wait as messages and are encoded when polled, so what is sent is
-///   the newest.
+///   [`Room::largest`].
+/// * What waits to be sent is bounded. State (positions, snapshots) is encoded when it is polled, so
+///   that a slow path carries the newest; what must arrive (messages, answers, resources) waits in
+///   order, encoded or not as suits the protocol.
 /// * The same calls give the same results: no clock, no entropy, no order of a hash table.
-pub trait Session {
+///
+/// # Threads
+///
+/// A session is [`Send`], so that a driver may run on a thread of its own. It is called from one
+/// thread at a time.
+pub trait Session: Send {
     /// A peer opened a stream, or one that this session dialled is open.
     fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr);
 
@@ -48,7 +59,8 @@ pub trait Session {
     /// What a path takes from now on.
     fn handle_room(&mut self, now: Instant, path: Path, room: Room);
 
-    /// A path ended. After this the stream's number means nothing; an address may come back.
+    /// A path ended. After this the number of a stream or link means nothing; an address may come
+    /// back.
     fn handle_closed(&mut self, now: Instant, path: Path, why: Ended);
 
     /// The moment that [`poll_timeout`](Session::poll_timeout) named has come. A call too early does
@@ -57,10 +69,19 @@ pub trait Session {
 
     /// What to do next; the bytes that belong to it are appended to `out`, which may already hold
     /// those of earlier calls.
-    fn poll_transmit(&mut self, now: Instant, out: &mut alloc::vec::Vec<u8>) -> Option<Transmit>;
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit>;
 
     /// When to call [`handle_timeout`](Session::handle_timeout), if nothing happens before.
     fn poll_timeout(&self) -> Option<Instant>;
+
+    /// Begins to end everything: a server tells its clients and takes no more of them, a client
+    /// leaves. Drive the session until [`is_finished`](Session::is_finished), then drop it.
+    fn shut_down(&mut self, now: Instant);
+
+    /// Whether nothing is left to be told and nobody to be told it. A client may come to this by
+    /// itself, when its server is gone; a server comes to it after
+    /// [`shut_down`](Session::shut_down).
+    fn is_finished(&self) -> bool;
 
     /// Shows the figures of every peer, under the same names in every protocol.
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>));
@@ -70,7 +91,7 @@ pub trait Session {
     fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64));
 }
 
-/// A session that is lent, so that something around it, such as a tap, can be, too.
+/// A borrowed session is one, too, so that a tap can be put around it for a while.
 impl<S: Session + ?Sized> Session for &mut S {
     fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr) {
         (**self).handle_opened(now, on, peer);
@@ -96,12 +117,20 @@ impl<S: Session + ?Sized> Session for &mut S {
         (**self).handle_timeout(now);
     }
 
-    fn poll_transmit(&mut self, now: Instant, out: &mut alloc::vec::Vec<u8>) -> Option<Transmit> {
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         (**self).poll_transmit(now, out)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
         (**self).poll_timeout()
+    }
+
+    fn shut_down(&mut self, now: Instant) {
+        (**self).shut_down(now);
+    }
+
+    fn is_finished(&self) -> bool {
+        (**self).is_finished()
     }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {

@@ -52,8 +52,8 @@ impl Input<'_> {
     }
 }
 
-/// Sees what goes into and comes out of a session.
-pub trait Observer {
+/// Sees what goes into and comes out of a session, on the thread that drives it.
+pub trait Observer: Send {
     /// A `handle_*` call, before the session gets it.
     fn input(&mut self, now: Instant, input: Input<'_>);
     /// What `poll_transmit` returned, with its bytes.
@@ -109,6 +109,14 @@ impl<S: Session, O: Observer> Session for Tap<S, O> {
         self.session.poll_timeout()
     }
 
+    fn shut_down(&mut self, now: Instant) {
+        self.session.shut_down(now);
+    }
+
+    fn is_finished(&self) -> bool {
+        self.session.is_finished()
+    }
+
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
         self.session.visit_peers(visit);
     }
@@ -147,6 +155,11 @@ impl Observer for Tally {
     fn output(&mut self, _now: Instant, transmit: Transmit, bytes: &[u8]) {
         match transmit {
             Transmit::Datagram { .. } => self.datagrams.sent(bytes.len()),
+            Transmit::Segments { size, .. } => {
+                for datagram in bytes.chunks(usize::from(size).max(1)) {
+                    self.datagrams.sent(datagram.len());
+                }
+            }
             Transmit::Stream { .. } => self.streams.sent(bytes.len()),
             _ => {}
         }

@@ -3,8 +3,10 @@
 //! In: a seed, conditions, and the sessions, which stay in the caller's hands and are lent to each
 //! run; a session's position in the slice is its node's number. Out: everything the sessions send,
 //! carried by [`Link`]s. What happens and when follows from the seed alone. [`run`] is the clock and
-//! the drain rule, [`streams`] makes streams out of links that lose things.
+//! the drain rule, [`streams`] makes streams out of links that lose things, [`links`] are peers whose
+//! identity is proved.
 
+mod links;
 mod run;
 mod streams;
 
@@ -13,11 +15,13 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use tickwire_session::{Addr, Instant, Room, StreamId};
+use tickwire_session::{Addr, Ended, Instant, Room, StreamId};
 
 use crate::schedule::{Alarms, Schedule};
 use crate::stream::{End, EndKey, Segment};
 use crate::{Conditions, Fate, Link, LinkCounters, Rng, StreamConditions, TraceHash};
+
+use links::Links;
 
 pub use run::{POLLS_PER_DRAIN, StillBusy};
 pub use streams::{DIAL_PATIENCE, RESEND_AFTER, RESEND_AFTER_LONGEST};
@@ -43,6 +47,7 @@ pub struct Network {
     ends: BTreeMap<EndKey, End>,
     ends_by_id: BTreeMap<(NodeId, StreamId), EndKey>,
     streams_dialled: u64,
+    links: Links,
     unroutable: u64,
     trace: TraceHash,
     /// Never drawn from: links branch off it, so that the order in which they come up is no matter.
@@ -134,6 +139,8 @@ enum Event {
     DialFailed(EndKey),
     /// The caller resets a stream.
     Reset(EndKey),
+    /// The other end of a link has left it.
+    Unlinked { node: NodeId, link: u64, why: Ended },
     /// The caller changed the largest datagram.
     Largest { way: Way, largest: u16 },
 }
@@ -154,6 +161,7 @@ impl Network {
             ends: BTreeMap::new(),
             ends_by_id: BTreeMap::new(),
             streams_dialled: 0,
+            links: Links::new(),
             unroutable: 0,
             trace: TraceHash::new(),
             rng: root.branch(u64::MAX),
@@ -285,6 +293,7 @@ impl Network {
             }
         }
         self.drop_streams_of(node);
+        self.drop_links_of(node);
         self.report_largest_again(|way| way.from == node);
     }
 

@@ -71,6 +71,7 @@ impl TraceHash {
         match path {
             Path::Datagrams(addr) => self.write_addr(addr),
             Path::Stream(on) => self.write_stream(on),
+            Path::Link(link) => self.write_u64(link),
         }
     }
 }
@@ -147,6 +148,15 @@ impl Observer for TraceHash {
             Transmit::Abort { on } => {
                 self.write_call(now, 20);
                 self.write_stream(on);
+            }
+            Transmit::Segments { to, size } => {
+                self.write_call(now, 21);
+                self.write_addr(to);
+                self.write(&size.to_le_bytes());
+            }
+            Transmit::Unlink { link } => {
+                self.write_call(now, 22);
+                self.write_u64(link);
             }
         }
         self.write_bytes(bytes);

@@ -71,9 +71,22 @@ impl<'a> BitReader<'a> {
         Ok(self.unsigned(field, 1)? == 1)
     }
 
+    /// Moves to the next whole byte; what it skips must be 0.
+    pub fn align(&mut self) -> Result<(), DecodeError> {
+        let at_bit = self.at_bit();
+        match self.take("padding", at_bit.wrapping_neg() % 8)? {
+            0 => Ok(()),
+            value => Err(DecodeError::Forbidden {
+                field: "padding",
+                at_bit,
+                value,
+            }),
+        }
+    }
+
     /// Fails unless fewer than 8 bits are left and all of them are 0.
     pub fn finish(&mut self) -> Result<(), DecodeError> {
-        let at_bit = self.place();
+        let at_bit = self.at_bit();
         match u32::try_from(self.remaining()) {
             Ok(spare @ 0..8) => match self.take("padding", spare)? {
                 0 => Ok(()),
@@ -93,9 +106,28 @@ impl<'a> BitReader<'a> {
         if bits > self.remaining() {
             return Err(DecodeError::Truncated {
                 field,
-                at_bit: self.place(),
+                at_bit: self.at_bit(),
             });
         }
+        let (at, inside) = (self.at_bit / 8, self.at_bit % 8);
+        let word = self.bytes.get(at..).and_then(<[u8]>::first_chunk);
+        let value = match word {
+            Some(word) if inside + bits <= 64 => {
+                let low = u64::from_le_bytes(*word) >> inside;
+                if bits == 64 {
+                    low
+                } else {
+                    low & ((1 << bits) - 1)
+                }
+            }
+            _ => self.take_bytewise(bits),
+        };
+        self.at_bit += bits;
+        Ok(value)
+    }
+
+    /// The next `bits` bits where no whole word is left, or they cross one.
+    fn take_bytewise(&self, bits: usize) -> u64 {
         let (mut value, mut got) = (0, 0);
         while got < bits {
             let at = self.at_bit + got;
@@ -106,17 +138,17 @@ impl<'a> BitReader<'a> {
             value |= part << got;
             got += taken;
         }
-        self.at_bit += bits;
-        Ok(value)
+        value
     }
 
-    fn place(&self) -> u32 {
+    /// How many bits were read.
+    pub fn at_bit(&self) -> u32 {
         u32::try_from(self.at_bit).unwrap_or(u32::MAX)
     }
 
     /// Reports the field that ends at the cursor.
     fn note(&mut self, field: &'static str, bits: u32, value: Value<'_>) {
-        let at_bit = self.place().saturating_sub(bits);
+        let at_bit = self.at_bit().saturating_sub(bits);
         if let Some(trace) = &mut self.trace {
             trace.field(field, Place { at_bit, bits }, value);
         }
@@ -136,25 +168,30 @@ impl fmt::Debug for BitReader<'_> {
 #[derive(Clone, Debug, Default)]
 pub struct BitWriter {
     bytes: Vec<u8>,
-    /// Bits used of the last byte; 0 means that it is full, or that there is none.
+    /// What `bytes` lacks, from the lowest bit up.
+    pending: u64,
+    /// How many bits are pending, below 64.
     used: u32,
 }
 
 impl BitWriter {
     /// An empty writer.
     pub const fn new() -> Self {
+        Self::onto(Vec::new())
+    }
+
+    /// A writer that appends to `bytes`, beginning with a byte of its own.
+    pub const fn onto(bytes: Vec<u8>) -> Self {
         Self {
-            bytes: Vec::new(),
+            bytes,
+            pending: 0,
             used: 0,
         }
     }
 
-    /// How many bits were written.
+    /// How many bits there are, those of [`onto`](Self::onto) included.
     pub const fn bits(&self) -> usize {
-        match self.used {
-            0 => self.bytes.len() * 8,
-            used => (self.bytes.len() - 1) * 8 + used as usize,
-        }
+        self.bytes.len() * 8 + self.used as usize
     }
 
     /// Appends the lowest `bits` bits of `value`.
@@ -194,26 +231,24 @@ impl BitWriter {
     }
 
     /// The bytes, the spare bits of the last one 0.
-    pub fn into_bytes(self) -> Vec<u8> {
+    pub fn into_bytes(mut self) -> Vec<u8> {
+        let word = self.pending.to_le_bytes();
+        let whole = self.used.div_ceil(8) as usize;
+        self.bytes
+            .extend_from_slice(word.get(..whole).unwrap_or_default());
         self.bytes
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the low byte is what is meant"
-    )]
-    fn push(&mut self, mut value: u64, mut bits: u32) {
-        while bits > 0 {
-            if self.used == 0 {
-                self.bytes.push(0);
-            }
-            let taken = (8 - self.used).min(bits);
-            if let Some(last) = self.bytes.last_mut() {
-                *last |= (value << self.used) as u8;
-            }
-            value = value.checked_shr(taken).unwrap_or_default();
-            bits -= taken;
-            self.used = (self.used + taken) % 8;
+    fn push(&mut self, value: u64, bits: u32) {
+        self.pending |= value << self.used;
+        let used = self.used + bits;
+        if used < 64 {
+            self.used = used;
+        } else {
+            self.bytes.extend_from_slice(&self.pending.to_le_bytes());
+            // Nothing is left of `value` if it filled the word exactly from its beginning.
+            self.pending = value.checked_shr(64 - self.used).unwrap_or_default();
+            self.used = used - 64;
         }
     }
 }
@@ -286,6 +321,31 @@ mod tests {
             })
         );
         assert_eq!(r.unsigned("c", 5), Ok(31));
+    }
+
+    #[test]
+    fn aligning_skips_zeros_only() {
+        let mut r = BitReader::new(&[0b0000_0001, 0b0000_0101]);
+        r.unsigned("a", 2).unwrap();
+        assert_eq!(r.align(), Ok(()));
+        assert_eq!(r.align(), Ok(()));
+        assert_eq!(r.unsigned("b", 1), Ok(1));
+        assert_eq!(
+            r.align(),
+            Err(DecodeError::Forbidden {
+                field: "padding",
+                at_bit: 9,
+                value: 2
+            })
+        );
+    }
+
+    #[test]
+    fn a_writer_goes_on_behind_bytes() {
+        let mut w = BitWriter::onto(alloc::vec![7]);
+        w.unsigned(1, 1);
+        assert_eq!(w.bits(), 9);
+        assert_eq!(w.into_bytes(), [7, 1]);
     }
 
     #[test]

@@ -15,6 +15,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tickwire-sim", &["tickwire-session"]),
     ("tickwire-state", &["tickwire-session", "tickwire-wire"]),
     (
+        "tickwire-replica",
+        &["tickwire-derive", "tickwire-state", "tickwire-wire"],
+    ),
+    ("tickwire-derive", &[]),
+    (
         "tickwire-dialects",
         &["tickwire-session", "tickwire-state", "tickwire-wire"],
     ),
@@ -74,12 +79,16 @@ const FENCED: &[(&str, &[&str])] = &[
     ("clap", PROGRAMS),
     ("serde_json", PROGRAMS),
     ("getrandom", &["tickwire-net"]),
+    ("glam", &["tickwire-replica"]),
     ("libc", &["tickwire-bench", "tickwire-net"]),
     ("mio", &["tickwire-net"]),
     ("ratatui", &["tickwire-cli"]),
     ("redb", &["tickwire-demo"]),
     ("crossterm", &["tickwire-cli"]),
+    ("proc-macro2", &["tickwire-derive"]),
+    ("quote", &["tickwire-derive"]),
     ("socket2", &["tickwire-net"]),
+    ("syn", &["tickwire-derive"]),
 ];
 
 const PROGRAMS: &[&str] = &["tickwire-bench", "tickwire-cli", "tickwire-demo", "xtask"];

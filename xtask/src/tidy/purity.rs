@@ -9,6 +9,7 @@ pub(super) const PURE: &[&str] = &[
     "tickwire-wire",
     "tickwire-session",
     "tickwire-state",
+    "tickwire-replica",
     "tickwire-sim",
     "tickwire-dialects",
 ];

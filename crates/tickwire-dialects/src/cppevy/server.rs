@@ -186,34 +186,6 @@ impl Server {
         }
     }
 
-    /// Tells every client that the server ends, and takes no more of them.
-    ///
-    /// Drive the session until [`is_finished`](Self::is_finished), then drop it.
-    pub fn shut_down(&mut self, now: Instant) {
-        self.closing = true;
-        self.news.close();
-        let timestamp = self.timestamp(now);
-        for (&on, peer) in &mut self.peers {
-            if let Some(actor) = peer.actor() {
-                peer.tell(
-                    Via::Stream,
-                    timestamp,
-                    &EntityEvent::new(EventId::CLIENT_LEAVE, actor).object(),
-                );
-            }
-            peer.close(now, Departure::ShutDown, &self.news);
-            self.attachments.remove(on);
-        }
-        while let Some((&actor, _)) = self.actors.first_key_value() {
-            self.leave_world(now, actor, Departure::ShutDown);
-        }
-    }
-
-    /// Whether every connection has ended.
-    pub fn is_finished(&self) -> bool {
-        self.peers.is_empty() && self.refused_streams.is_empty()
-    }
-
     /// The clients that play, with their names.
     pub fn actors(&self) -> impl Iterator<Item = (SyncId, &str)> {
         self.peers.values().filter_map(|peer| match &peer.stage {
@@ -424,6 +396,30 @@ impl Session for Server {
     fn poll_timeout(&self) -> Option<Instant> {
         let next = self.peers.values().map(Peer::deadline).min()?;
         Some(next.min(self.next_send))
+    }
+
+    fn shut_down(&mut self, now: Instant) {
+        self.closing = true;
+        self.news.close();
+        let timestamp = self.timestamp(now);
+        for (&on, peer) in &mut self.peers {
+            if let Some(actor) = peer.actor() {
+                peer.tell(
+                    Via::Stream,
+                    timestamp,
+                    &EntityEvent::new(EventId::CLIENT_LEAVE, actor).object(),
+                );
+            }
+            peer.close(now, Departure::ShutDown, &self.news);
+            self.attachments.remove(on);
+        }
+        while let Some((&actor, _)) = self.actors.first_key_value() {
+            self.leave_world(now, actor, Departure::ShutDown);
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.peers.is_empty() && self.refused_streams.is_empty()
     }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {

@@ -348,6 +348,14 @@ impl Session for Client {
         }
     }
 
+    fn shut_down(&mut self, now: Instant) {
+        self.disconnect(now);
+    }
+
+    fn is_finished(&self) -> bool {
+        matches!(self.phase, Phase::Ended(_))
+    }
+
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
         let name = self
             .world

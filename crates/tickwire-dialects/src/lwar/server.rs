@@ -198,21 +198,6 @@ impl Server {
         }
     }
 
-    /// Tells every player that the server ends, and takes no more of them.
-    ///
-    /// Drive the session until [`is_finished`](Self::is_finished), then drop it.
-    pub fn shut_down(&mut self, now: Instant) {
-        self.closing = true;
-        for index in 0..=u16::from(PLAYERS_MAX) {
-            self.depart(now, index, Departure::ShutDown, Farewell::Repeated);
-        }
-    }
-
-    /// Whether everybody who had to be told something on leaving was told.
-    pub fn is_finished(&self) -> bool {
-        self.places.iter().all(Option::is_none) && self.departed.iter().all(Departed::is_done)
-    }
-
     /// The players that are there, with their names.
     pub fn players(&self) -> impl Iterator<Item = (PlayerId, &str)> {
         self.established().map(|peer| (peer.player, &*peer.name))
@@ -402,6 +387,17 @@ impl Session for Server {
 
     fn handle_closed(&mut self, _now: Instant, _path: Path, _why: Ended) {
         // Only silence ends an lwar session: a refused datagram may be a client that restarts.
+    }
+
+    fn shut_down(&mut self, now: Instant) {
+        self.closing = true;
+        for index in 0..=u16::from(PLAYERS_MAX) {
+            self.depart(now, index, Departure::ShutDown, Farewell::Repeated);
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.places.iter().all(Option::is_none) && self.departed.iter().all(Departed::is_done)
     }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {

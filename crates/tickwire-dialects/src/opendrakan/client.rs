@@ -427,6 +427,14 @@ impl Session for Client {
         )
     }
 
+    fn shut_down(&mut self, _now: Instant) {
+        self.disconnect();
+    }
+
+    fn is_finished(&self) -> bool {
+        self.is_over() && self.order.is_none()
+    }
+
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
         let state = match self.phase {
             Phase::Connecting => "Connecting",

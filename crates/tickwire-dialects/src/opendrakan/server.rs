@@ -240,22 +240,6 @@ impl Server {
         self.depart(client, Departure::Kicked);
     }
 
-    /// Ends every client's stream, and takes no more of them.
-    ///
-    /// Drive the session until [`is_finished`](Self::is_finished), then drop it.
-    pub fn shut_down(&mut self) {
-        self.closing = true;
-        let clients: Vec<_> = self.peers.keys().copied().collect();
-        for client in clients {
-            self.depart(client, Departure::ShutDown);
-        }
-    }
-
-    /// Whether every stream was ended.
-    pub fn is_finished(&self) -> bool {
-        self.peers.is_empty() && self.partings.is_empty()
-    }
-
     /// The clients that are there.
     pub fn clients(&self) -> impl Iterator<Item = ClientId> {
         self.peers.keys().copied()
@@ -364,6 +348,7 @@ impl Session for Server {
                     peer.set_largest(room.largest);
                 }
             }
+            Path::Link(_) => {}
         }
     }
 
@@ -378,6 +363,8 @@ impl Session for Server {
             }
             // Only the stream's end or silence ends a session: datagrams may be refused for a moment.
             Path::Datagrams(addr) => self.rooms.remove(addr),
+            // Its streams have ended before it.
+            Path::Link(_) => {}
         }
     }
 
@@ -412,6 +399,18 @@ impl Session for Server {
     fn poll_timeout(&self) -> Option<Instant> {
         let deadlines = self.peers.values().map(|peer| peer.last_heard + TIMEOUT);
         deadlines.min()
+    }
+
+    fn shut_down(&mut self, _now: Instant) {
+        self.closing = true;
+        let clients: Vec<_> = self.peers.keys().copied().collect();
+        for client in clients {
+            self.depart(client, Departure::ShutDown);
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.peers.is_empty() && self.partings.is_empty()
     }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {

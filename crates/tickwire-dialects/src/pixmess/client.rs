@@ -352,6 +352,14 @@ impl Session for Client {
     // pixmess has no datagrams.
     fn handle_datagram(&mut self, _now: Instant, _from: Addr, _bytes: &[u8]) {}
 
+    fn shut_down(&mut self, now: Instant) {
+        self.quit(now, "");
+    }
+
+    fn is_finished(&self) -> bool {
+        matches!(self.phase, Phase::Ended(_)) && self.orders.is_empty()
+    }
+
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
         let state = match self.phase {
             Phase::Dialling => "Dialling",

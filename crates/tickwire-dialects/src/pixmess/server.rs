@@ -218,21 +218,6 @@ impl Server {
         }
     }
 
-    /// Tells everybody that the server ends, and takes nobody any more.
-    ///
-    /// Drive the session until [`is_finished`](Self::is_finished), then drop it.
-    pub fn shut_down(&mut self, now: Instant) {
-        self.closing = true;
-        for on in self.peers.streams() {
-            self.dismiss(now, on, SHUT_DOWN, Departure::ShutDown);
-        }
-    }
-
-    /// Whether every connection has ended.
-    pub fn is_finished(&self) -> bool {
-        self.peers.len() == 0 && self.orders.is_empty()
-    }
-
     /// The players that are there, with their names; spectators are not among them.
     pub fn players(&self) -> impl Iterator<Item = (PlayerId, &str)> {
         self.players
@@ -411,6 +396,17 @@ impl Session for Server {
 
     // pixmess has no datagrams.
     fn handle_datagram(&mut self, _now: Instant, _from: Addr, _bytes: &[u8]) {}
+
+    fn shut_down(&mut self, now: Instant) {
+        self.closing = true;
+        for on in self.peers.streams() {
+            self.dismiss(now, on, SHUT_DOWN, Departure::ShutDown);
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.peers.len() == 0 && self.orders.is_empty()
+    }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
         for (_, peer) in self.peers.iter() {

@@ -341,22 +341,6 @@ impl Server {
         self.dismiss(now, peer_id(client), &last, Departure::Kicked);
     }
 
-    /// Tells everybody that the server ends, ends every stream, and takes no more of them.
-    ///
-    /// Drive the session until [`is_finished`](Self::is_finished), then drop it.
-    pub fn shut_down(&mut self, now: Instant) {
-        self.closing = true;
-        let everybody: Vec<_> = self.peers.iter().map(|(id, _)| id).collect();
-        for id in everybody {
-            self.refuse(now, id, Refusal::SHUTDOWN);
-        }
-    }
-
-    /// Whether every stream was ended.
-    pub fn is_finished(&self) -> bool {
-        self.peers.is_empty()
-    }
-
     /// The module that the server is in.
     pub const fn module(&self) -> ModuleNumber {
         self.module.number

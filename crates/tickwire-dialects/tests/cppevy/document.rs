@@ -32,7 +32,7 @@ impl Observer for Scribe {
         let way = match transmit {
             Transmit::Datagram { .. } => self.ways[0],
             Transmit::Stream { .. } => self.ways[1],
-            Transmit::Dial { .. } | Transmit::Finish { .. } | Transmit::Abort { .. } => return,
+            _ => return,
         };
         let at = now.since(Instant::ZERO + self.began).as_millis();
         let at = u64::try_from(at).expect("conversations are short");

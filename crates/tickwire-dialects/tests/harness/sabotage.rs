@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use tickwire_session::{Addr, Ended, Instant, Path, PeerStats, Room, Session, StreamId, Transmit};
 
 /// A mistake that a server could make.
-pub(crate) trait Spoil {
+pub(crate) trait Spoil: Send {
     /// The datagram as a server with this mistake would have sent it.
     fn spoil(&mut self, to: Addr, datagram: &[u8]) -> Vec<u8>;
 }
@@ -63,6 +63,12 @@ impl<S: Session, B: Spoil> Session for Saboteur<S, B> {
     }
     fn poll_timeout(&self) -> Option<Instant> {
         self.server.poll_timeout()
+    }
+    fn shut_down(&mut self, now: Instant) {
+        self.server.shut_down(now);
+    }
+    fn is_finished(&self) -> bool {
+        self.server.is_finished()
     }
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
         self.server.visit_peers(visit);

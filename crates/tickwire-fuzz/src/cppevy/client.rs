@@ -114,6 +114,7 @@ impl Scripted for Run {
                 *is_open = false;
             }
             Seen::Transmit(Transmit::Dial { to, .. }, _) => assert_eq!(to, SERVER),
+            Seen::Transmit(other, _) => panic!("{other:?}"),
             Seen::Event(event) => {
                 assert!(!*has_ended, "{event:?} after the end");
                 match event {

@@ -9,7 +9,7 @@ use tickwire_dialects::cppevy::{
     ServerEvent, SyncId,
 };
 use tickwire_session::tap::Input;
-use tickwire_session::{Reason, StreamId, Token, Transmit};
+use tickwire_session::{Reason, Session, StreamId, Token, Transmit};
 
 use super::remote::{EVENTS, hear, hear_payload, reason, registry, say};
 use crate::driven::{Bounds, Driven, PEERS, Seen, number_of, peer};

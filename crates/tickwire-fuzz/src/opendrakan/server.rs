@@ -8,7 +8,7 @@ use tickwire_dialects::opendrakan::{
     Animation, AssetRef, ClientId, DatabaseId, ObjectId, Reader, Server, ServerConfig, State, Tick,
     To, Value, Vec3,
 };
-use tickwire_session::{Addr, StreamId, Token, Transmit};
+use tickwire_session::{Addr, Session, StreamId, Token, Transmit};
 
 use super::remote::{bytes_of, config, harm};
 use crate::driven::{Bounds, Driven, Seen, peer};
@@ -165,6 +165,7 @@ impl Run {
 
     /// The game does something. What it may not do is refused; why is for people.
     fn play(&mut self, choice: u8, script: &mut Script<'_>) {
+        let now = self.driven.now();
         let server = &mut self.driven.session;
         let object = match self.created.get(usize::from(script.u8())) {
             Some(made) if choice & 1 == 0 => *made,
@@ -195,7 +196,7 @@ impl Run {
                 speed: 1.0,
             })),
             118 => server.kick(ClientId(script.u8().into())),
-            119 if script.u8() == 0xff => server.shut_down(),
+            119 if script.u8() == 0xff => server.shut_down(now),
             // What is saved can be loaded.
             120 => {
                 let mut again = Server::new(config(256), [7; 32]).expect("the level is good");

@@ -7,7 +7,7 @@ use tickwire_dialects::pixmess::message::FromServer;
 use tickwire_dialects::pixmess::{
     BlockId, Direction, PlayerId, Reader, Server, ServerConfig, ServerEvent, SetId,
 };
-use tickwire_session::{StreamId, Transmit};
+use tickwire_session::{Session, StreamId, Transmit};
 
 use super::remote::{Remote, block, cell, entity, from_client, layer, look, set, sublayer};
 use crate::driven::{Bounds, Driven, Seen};

@@ -12,7 +12,7 @@ use tickwire_dialects::reone::{
     CallId, ClientId, Command, EventId, Module, Object, ObjectId, PacketSeq, Reply, Seat, Server,
     ServerConfig, ServerEvent, SightRange, SnapshotSeq, Vec2, Vec3,
 };
-use tickwire_session::{Addr, StreamId, Token, Transmit};
+use tickwire_session::{Addr, Session, StreamId, Token, Transmit};
 
 use super::remote::{harm, hear, packet, status, text};
 use crate::driven::{Bounds, Driven, Seen, peer};
@@ -292,7 +292,6 @@ impl Run {
                 }
             })
             .collect();
-        let now = self.driven.now();
         self.driven.session.publish(self.tick, objects);
     }
 

@@ -14,6 +14,7 @@ use super::Driver;
 use crate::bind::client_socket;
 use crate::limits::DATAGRAM_LARGEST;
 use crate::node::{Carrier, End};
+use crate::outgoing::datagrams;
 use crate::pipe::{self, link_addr};
 use crate::sockets::Socket;
 use crate::stream::{Overdrawn, Stream, dial_failure};
@@ -22,10 +23,10 @@ impl Driver {
     /// Carries out one order of a node's session, whose bytes are the fresh ones of `outgoing`.
     pub(super) fn carry_out(&mut self, now: Instant, node: usize, transmit: Transmit) {
         match transmit {
-            Transmit::Datagram { to } => match to.host {
-                Host::Ip(ip) => self.send_datagram(node, (ip, to.port).into()),
-                Host::Link(link) => self.send_link_datagram(node, link),
-            },
+            Transmit::Datagram { to } => self.send_datagrams(node, to, usize::MAX),
+            Transmit::Segments { to, size } => {
+                self.send_datagrams(node, to, usize::from(size).max(1));
+            }
             Transmit::Stream { on } => self.send_stream(End { node, on }),
             Transmit::Dial { on, to } => self.dial(End { node, on }, to),
             Transmit::Finish { on } => match self.take_stream(node, on) {
@@ -38,18 +39,28 @@ impl Driver {
                     self.cut(carrier);
                 }
             }
+            Transmit::Unlink { link } => {
+                if !pipe::unlink(&mut self.nodes, &mut self.links, link, node) {
+                    self.counters.orders_stray += 1;
+                }
+            }
         }
     }
 
-    fn send_datagram(&mut self, node: usize, to: SocketAddr) {
-        let Ok(socket) = self.socket_towards(node, to.ip()) else {
+    /// Sends the fresh bytes as datagrams of `size` bytes.
+    fn send_datagrams(&mut self, node: usize, to: Addr, size: usize) {
+        let ip = match to.host {
+            Host::Ip(ip) => ip,
+            Host::Link(link) => return self.send_link_datagrams(node, link, size),
+        };
+        let Ok(socket) = self.socket_towards(node, ip) else {
             self.counters.datagrams_unsendable += 1;
             return;
         };
         if let Some(node) = self.nodes.get(node) {
-            let to = node.destination(to);
+            let to = node.destination((ip, to.port).into());
             self.outgoing
-                .stage(socket, to, &self.sockets, &mut self.counters);
+                .stage(socket, &to, size, &self.sockets, &mut self.counters);
         }
     }
 
@@ -73,21 +84,23 @@ impl Driver {
         Ok(token)
     }
 
-    fn send_link_datagram(&mut self, node: usize, link: u64) {
-        let bytes = self.outgoing.fresh();
+    fn send_link_datagrams(&mut self, node: usize, link: u64, size: usize) {
         let far = self.links.far(link, node);
         let Some(far) = far.and_then(|far| self.nodes.get_mut(far)) else {
             self.counters.datagrams_unsendable += 1;
             return;
         };
-        // A socket at the other end would drop it; a link shall not hide that.
-        if bytes.len() > DATAGRAM_LARGEST {
-            self.counters.datagrams_oversize += 1;
-            return;
-        }
-        match far.inbox.push_datagram(link_addr(link), bytes) {
-            Ok(()) => self.counters.datagrams_linked += 1,
-            Err(_) => self.counters.datagrams_overrun += 1,
+        for range in datagrams(0..self.outgoing.fresh().len(), size) {
+            let bytes = &self.outgoing.fresh()[range];
+            // A socket at the other end would drop it; a link shall not hide that.
+            if bytes.len() > DATAGRAM_LARGEST {
+                self.counters.datagrams_oversize += 1;
+                continue;
+            }
+            match far.inbox.push_datagram(link_addr(link), bytes) {
+                Ok(()) => self.counters.datagrams_linked += 1,
+                Err(_) => self.counters.datagrams_overrun += 1,
+            }
         }
     }
 

@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use tickwire_net::{Carries, Driver};
 use tickwire_session::echo::{self, DatagramEcho, StreamEcho, StreamHeard};
-use tickwire_session::{Addr, Ended, Events, Instant, Session, StreamId};
-use tickwire_sim::{Conditions, Network, addr};
+use tickwire_session::{Addr, Ended, Events, Host, Instant, Path, Session, StreamId, Transmit};
+use tickwire_sim::{Conditions, Network, NodeId, addr};
 
 use crate::bystander::DESERTED;
+use crate::probe::Probe;
 use crate::{GLANCE, PATIENCE, addr_of, pattern};
 
 /// Something that drives a server at position 0 and a client at position 1.
@@ -65,26 +66,38 @@ impl Drives for InReality {
 
 struct InSimulation {
     network: Network,
+    server: Addr,
 }
 
 const SERVER: Addr = addr::loopback(4_000);
 
 impl InSimulation {
-    fn new() -> Self {
+    fn on_addresses() -> Self {
+        let (network, _) = Self::nodes();
+        let server = SERVER;
+        Self { network, server }
+    }
+
+    fn on_a_link() -> Self {
+        let (mut network, [server, client]) = Self::nodes();
+        let server = network.join(server, client);
+        Self { network, server }
+    }
+
+    fn nodes() -> (Network, [NodeId; 2]) {
         let mut network = Network::new(7);
         network.set_conditions(Conditions {
             latency: Duration::from_millis(20),
             ..Conditions::IDEAL
         });
-        network.add_node(SERVER);
-        network.add_node(addr::loopback(4_001));
-        Self { network }
+        let nodes = [SERVER, addr::loopback(4_001)].map(|addr| network.add_node(addr));
+        (network, nodes)
     }
 }
 
 impl Drives for InSimulation {
     fn server(&self) -> Addr {
-        SERVER
+        self.server
     }
 
     fn now(&self) -> Instant {
@@ -103,7 +116,7 @@ struct Conversation<D, S> {
     client: S,
 }
 
-impl<D: Drives, S: Events + Default> Conversation<D, S> {
+impl<D: Drives, S: Session + Default> Conversation<D, S> {
     fn new(on: D) -> Self {
         Self {
             on,
@@ -121,7 +134,9 @@ impl<D: Drives, S: Events + Default> Conversation<D, S> {
             self.on.advance(&mut [&mut self.server, &mut self.client]);
         }
     }
+}
 
+impl<D: Drives, S: Events + Default> Conversation<D, S> {
     /// The next event of the client.
     #[track_caller]
     fn expect(&mut self) -> S::Event {
@@ -205,6 +220,98 @@ fn check_reset(on: impl Drives) {
     assert_eq!(all.expect(), StreamHeard::Closed(on, Ended::Reset));
 }
 
+/// Several datagrams in one order arrive as several.
+fn check_segments(on: impl Drives) {
+    let mut all = Conversation::<_, Probe>::new(on);
+    let order = Transmit::Segments {
+        to: all.on.server(),
+        size: 3,
+    };
+    all.client.orders.push_back((order, b"onetwo4".to_vec()));
+    all.until(|all| all.server.datagrams.len() == 3);
+    let bytes = all.server.datagrams.iter().map(|(_, bytes)| &bytes[..]);
+    assert_eq!(bytes.collect::<Vec<_>>(), [&b"one"[..], b"two", b"4"]);
+}
+
+/// A session ends a link: its streams end at the other side, then the link, and this side hears
+/// nothing more of either.
+fn check_unlink(on: impl Drives) {
+    let mut all = Conversation::<_, Probe>::new(on);
+    let addr = all.on.server();
+    let Host::Link(link) = addr.host else {
+        panic!("{addr} is no link");
+    };
+    let dialled = [0, 1].map(StreamId::Dialled);
+    let accepted = [0, 1].map(StreamId::Accepted);
+    for on in dialled {
+        all.client.dial(on, addr);
+    }
+    all.until(|all| all.server.opened == accepted && all.client.opened == dialled);
+
+    // What the client sends at the same time comes too late, and so does its own order.
+    all.client.order(Transmit::Unlink { link });
+    all.client.order(Transmit::Datagram { to: addr });
+    all.server.order(Transmit::Datagram { to: addr });
+    let streams = accepted.map(|on| (Path::Stream(on), Ended::Reset));
+    all.until(|all| all.server.closed.len() == 3);
+    assert_eq!(all.server.closed[..2], streams);
+    assert_eq!(all.server.closed[2], (Path::Link(link), Ended::Finished));
+    assert!(all.server.datagrams.is_empty());
+
+    // The number leads nowhere from now on, at either end.
+    let again = StreamId::Dialled(9);
+    all.server.dial(again, addr);
+    all.client.dial(again, addr);
+    all.until(|all| all.server.closed.len() == 4 && all.client.closed.len() == 1);
+    for end in [&all.server, &all.client] {
+        let (path, why) = end.closed[end.closed.len() - 1];
+        assert_eq!(path, Path::Stream(again));
+        assert!(matches!(why, Ended::Refused | Ended::Unreachable));
+    }
+    assert!(all.client.datagrams.is_empty());
+}
+
+/// Both ends leave a link at once: neither hears of it.
+fn check_unlink_at_once(on: impl Drives) {
+    let mut all = Conversation::<_, Probe>::new(on);
+    let addr = all.on.server();
+    let Host::Link(link) = addr.host else {
+        panic!("{addr} is no link");
+    };
+    for end in [&mut all.server, &mut all.client] {
+        end.order(Transmit::Unlink { link });
+    }
+    let deadline = all.on.now() + 10 * GLANCE;
+    all.until(|all| all.on.now() >= deadline);
+    assert!(all.server.closed.is_empty() && all.client.closed.is_empty());
+}
+
+/// A session that is shut down ends its streams in order, takes no others, and is finished.
+fn check_shut_down(on: impl Drives) {
+    let mut all = Conversation::<_, StreamEcho>::new(on);
+    let on = all.client.dial(all.on.server());
+    assert_eq!(all.expect(), StreamHeard::Opened(on));
+    let accepted = StreamId::Accepted(0);
+    all.until(|all| all.server_events() == [StreamHeard::Opened(accepted)]);
+
+    let now = all.on.now();
+    all.server.shut_down(now);
+    assert!(!all.server.is_finished());
+    assert_eq!(all.expect(), StreamHeard::Closed(on, Ended::Finished));
+    assert!(all.server.is_finished());
+    let late = all.client.dial(all.on.server());
+    loop {
+        match all.expect() {
+            StreamHeard::Opened(on) => assert_eq!(on, late),
+            StreamHeard::Closed(on, why) => {
+                assert_eq!((on, why), (late, Ended::Reset));
+                break;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
 macro_rules! on_everything {
     ($($check:ident => $name:ident,)*) => {
         $(mod $name {
@@ -222,7 +329,30 @@ macro_rules! on_everything {
 
             #[test]
             fn in_simulation() {
-                $check(InSimulation::new());
+                $check(InSimulation::on_addresses());
+            }
+
+            #[test]
+            fn on_a_simulated_link() {
+                $check(InSimulation::on_a_link());
+            }
+        })*
+    };
+}
+
+macro_rules! on_links {
+    ($($check:ident => $name:ident,)*) => {
+        $(mod $name {
+            use super::*;
+
+            #[test]
+            fn in_memory() {
+                $check(InReality::on_a_link());
+            }
+
+            #[test]
+            fn in_simulation() {
+                $check(InSimulation::on_a_link());
             }
         })*
     };
@@ -233,4 +363,11 @@ on_everything! {
     check_stream => a_stream_is_echoed_and_finished,
     check_refusal => dialling_nobody_is_refused,
     check_reset => aborting_resets,
+    check_segments => one_order_sends_several_datagrams,
+    check_shut_down => shutting_down_ends_every_stream,
+}
+
+on_links! {
+    check_unlink => ending_a_link_ends_its_streams,
+    check_unlink_at_once => a_link_that_both_ends_leave,
 }

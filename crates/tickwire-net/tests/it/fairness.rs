@@ -41,6 +41,10 @@ impl Session for Rally {
     fn poll_timeout(&self) -> Option<Instant> {
         None
     }
+    fn shut_down(&mut self, _now: Instant) {}
+    fn is_finished(&self) -> bool {
+        false
+    }
     fn visit_peers(&self, _visit: &mut dyn FnMut(&PeerStats<'_>)) {}
     fn visit_counters(&self, _visit: &mut dyn FnMut(&'static str, u64)) {}
 }

@@ -2,7 +2,7 @@
 
 use tickwire_net::{Carries, Driver, limits};
 use tickwire_session::echo::DatagramEcho;
-use tickwire_session::{Addr, Ended, Events, Path, StreamId, Transmit};
+use tickwire_session::{Addr, Ended, Events, Host, Path, StreamId, Transmit};
 
 use crate::probe::Probe;
 use crate::{pattern, turn_until};
@@ -18,6 +18,14 @@ fn linked(carries: Carries) -> (Driver, Addr) {
         .unwrap();
     let (_, link) = driver.link(server);
     (driver, link)
+}
+
+/// A link's number.
+fn number(link: Addr) -> u64 {
+    match link.host {
+        Host::Link(number) => number,
+        Host::Ip(_) => panic!("{link} is no link"),
+    }
 }
 
 /// The same, with a stream open between them.
@@ -143,7 +151,7 @@ fn closing_a_node_tells_the_other_end_of_its_link() {
         server.closed,
         [
             (Path::Stream(ACCEPTED), Ended::Reset),
-            (Path::Datagrams(link), Ended::Finished)
+            (Path::Link(number(link)), Ended::Finished)
         ]
     );
     assert!(next.heard.is_empty());

@@ -1,4 +1,4 @@
-//! A session that does what a test says and remembers what it heard.
+//! A session that does what a test orders and remembers what it was told.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -107,6 +107,10 @@ impl Session for Probe {
         self.wake_at
     }
 
+    fn shut_down(&mut self, _now: Instant) {}
+    fn is_finished(&self) -> bool {
+        false
+    }
     fn visit_peers(&self, _visit: &mut dyn FnMut(&PeerStats<'_>)) {}
     fn visit_counters(&self, _visit: &mut dyn FnMut(&'static str, u64)) {}
 }

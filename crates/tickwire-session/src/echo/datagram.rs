@@ -100,6 +100,12 @@ impl Session for DatagramEcho {
     fn handle_room(&mut self, _now: Instant, _path: Path, _room: Room) {}
     fn handle_closed(&mut self, _now: Instant, _path: Path, _why: Ended) {}
 
+    // Nobody has to be told: what waits goes out, and that is all.
+    fn shut_down(&mut self, _now: Instant) {}
+    fn is_finished(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
         if let Some(addr) = self.peer {
             visit(&PeerStats {

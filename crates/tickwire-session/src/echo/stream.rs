@@ -15,6 +15,8 @@ pub struct StreamEcho {
     streams: BTreeMap<StreamId, Open>,
     orders: VecDeque<Transmit>,
     dialled: u32,
+    /// Every stream is being finished, and no new one is taken.
+    closing: bool,
     events: VecDeque<StreamHeard>,
     counters: Counters,
 }
@@ -118,6 +120,11 @@ impl Open {
 
 impl Session for StreamEcho {
     fn handle_opened(&mut self, _now: Instant, on: StreamId, peer: Addr) {
+        if self.closing {
+            self.streams.remove(&on);
+            self.orders.push_back(Transmit::Abort { on });
+            return;
+        }
         self.streams
             .entry(on)
             .or_insert_with(|| Open::new(peer))
@@ -171,6 +178,17 @@ impl Session for StreamEcho {
         None
     }
     fn handle_datagram(&mut self, _now: Instant, _from: Addr, _bytes: &[u8]) {}
+
+    fn shut_down(&mut self, _now: Instant) {
+        self.closing = true;
+        for stream in self.streams.values_mut() {
+            stream.finishing = true;
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.streams.is_empty() && self.orders.is_empty()
+    }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
         for stream in self.streams.values() {

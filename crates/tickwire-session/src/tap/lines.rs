@@ -52,7 +52,7 @@ fn write_line(
     writeln!(to)
 }
 
-impl<W: Write> Observer for Lines<W> {
+impl<W: Write + Send> Observer for Lines<W> {
     fn input(&mut self, now: Instant, input: Input<'_>) {
         match input {
             Input::Datagram { from, bytes } => {
@@ -76,6 +76,13 @@ impl<W: Write> Observer for Lines<W> {
         match transmit {
             Transmit::Datagram { to } => {
                 self.line(now, format_args!("-> datagram {to}"), Some(bytes));
+            }
+            Transmit::Segments { to, size } => {
+                self.line(
+                    now,
+                    format_args!("-> datagrams {to} of {size}"),
+                    Some(bytes),
+                );
             }
             Transmit::Stream { on } => {
                 self.line(now, format_args!("-> stream {on:?}"), Some(bytes));

@@ -62,7 +62,7 @@ impl<F> fmt::Debug for Recorder<F> {
     }
 }
 
-impl<F: FnMut(&[u8])> Observer for Recorder<F> {
+impl<F: FnMut(&[u8]) + Send> Observer for Recorder<F> {
     fn input(&mut self, now: Instant, input: Input<'_>) {
         match input {
             Input::Opened { on, peer } => self.write(now, 0, |w| {
@@ -111,6 +111,12 @@ impl<F: FnMut(&[u8])> Observer for Recorder<F> {
             }),
             Transmit::Finish { on } => self.write(now, 19, |w| write_stream_id(w, on)),
             Transmit::Abort { on } => self.write(now, 20, |w| write_stream_id(w, on)),
+            Transmit::Segments { to, size } => self.write(now, 21, |w| {
+                write_addr(w, to);
+                w.u16(size);
+                w.bytes(bytes);
+            }),
+            Transmit::Unlink { link } => self.write(now, 22, |w| w.u64(link)),
         }
     }
 }
@@ -187,60 +193,76 @@ impl<'a> Iterator for Recording<'a> {
 fn read_record<'a>(r: &mut Reader<'a>) -> Result<(Instant, Record<'a>), DecodeError> {
     let now = Instant::from_micros(r.u64("time")?);
     let record = match r.u8("kind")? {
-        0 => Record::Input(Input::Opened {
+        kind @ 0..16 => Record::Input(read_input(r, kind)?),
+        kind => {
+            let transmit = read_transmit(r, kind)?;
+            Record::Output(transmit, read_rest(r)?)
+        }
+    };
+    r.finish()?;
+    Ok((now, record))
+}
+
+fn read_input<'a>(r: &mut Reader<'a>, kind: u8) -> Result<Input<'a>, DecodeError> {
+    Ok(match kind {
+        0 => Input::Opened {
             on: read_stream_id(r)?,
             peer: read_addr(r)?,
-        }),
-        1 => Record::Input(Input::Stream {
+        },
+        1 => Input::Stream {
             on: read_stream_id(r)?,
             bytes: read_rest(r)?,
-        }),
-        2 => Record::Input(Input::Datagram {
+        },
+        2 => Input::Datagram {
             from: read_addr(r)?,
             bytes: read_rest(r)?,
-        }),
-        3 => Record::Input(Input::Room {
+        },
+        3 => Input::Room {
             path: read_path(r)?,
             room: Room {
                 bytes: r.u32("room")?,
                 largest: r.u16("largest")?,
             },
-        }),
-        4 => Record::Input(Input::Closed {
+        },
+        4 => Input::Closed {
             path: read_path(r)?,
             why: read_ended(r)?,
-        }),
-        5 => Record::Input(Input::Timeout),
-        16 => Record::Output(Transmit::Datagram { to: read_addr(r)? }, read_rest(r)?),
-        17 => Record::Output(
-            Transmit::Stream {
-                on: read_stream_id(r)?,
-            },
-            read_rest(r)?,
-        ),
-        18 => Record::Output(
-            Transmit::Dial {
-                on: read_stream_id(r)?,
-                to: read_addr(r)?,
-            },
-            &[],
-        ),
-        19 => Record::Output(
-            Transmit::Finish {
-                on: read_stream_id(r)?,
-            },
-            &[],
-        ),
-        20 => Record::Output(
-            Transmit::Abort {
-                on: read_stream_id(r)?,
-            },
-            &[],
-        ),
-        kind => return Err(r.refuse("kind", kind.into())),
+        },
+        5 => Input::Timeout,
+        _ => return Err(r.refuse("kind", kind.into())),
+    })
+}
+
+fn read_transmit(r: &mut Reader<'_>, kind: u8) -> Result<Transmit, DecodeError> {
+    let has_bytes = matches!(kind, 16 | 17 | 21);
+    let transmit = match kind {
+        16 => Transmit::Datagram { to: read_addr(r)? },
+        17 => Transmit::Stream {
+            on: read_stream_id(r)?,
+        },
+        18 => Transmit::Dial {
+            on: read_stream_id(r)?,
+            to: read_addr(r)?,
+        },
+        19 => Transmit::Finish {
+            on: read_stream_id(r)?,
+        },
+        20 => Transmit::Abort {
+            on: read_stream_id(r)?,
+        },
+        21 => Transmit::Segments {
+            to: read_addr(r)?,
+            size: r.u16("size")?,
+        },
+        22 => Transmit::Unlink {
+            link: r.u64("link")?,
+        },
+        _ => return Err(r.refuse("kind", kind.into())),
     };
-    r.finish()?;
-    Ok((now, record))
+    if !has_bytes {
+        r.finish()?;
+    }
+    Ok(transmit)
 }
 
 fn read_rest<'a>(r: &mut Reader<'a>) -> Result<&'a [u8], DecodeError> {
@@ -321,6 +343,10 @@ fn write_path(w: &mut Writer<'_>, path: Path) {
             w.u8(1);
             write_stream_id(w, on);
         }
+        Path::Link(link) => {
+            w.u8(2);
+            w.u64(link);
+        }
     }
 }
 
@@ -328,6 +354,7 @@ fn read_path(r: &mut Reader<'_>) -> Result<Path, DecodeError> {
     match r.u8("path kind")? {
         0 => Ok(Path::Datagrams(read_addr(r)?)),
         1 => Ok(Path::Stream(read_stream_id(r)?)),
+        2 => Ok(Path::Link(r.u64("link")?)),
         other => Err(r.refuse("path kind", other.into())),
     }
 }

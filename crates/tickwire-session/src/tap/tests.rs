@@ -50,6 +50,7 @@ fn exercise(session: &mut dyn Session) {
     session.handle_timeout(ms(5));
     session.handle_closed(ms(6), Path::Stream(on), Ended::Reset);
     session.handle_closed(ms(6), Path::Datagrams(PEER), Ended::Refused);
+    session.handle_closed(ms(6), Path::Link(9), Ended::Finished);
 }
 
 #[test]
@@ -73,7 +74,7 @@ fn a_recording_reads_back_as_the_calls_that_were_made() {
         .iter()
         .filter(|(_, r)| matches!(r, Record::Input(_)))
         .count();
-    assert_eq!(inputs, 9);
+    assert_eq!(inputs, 10);
     let on = StreamId::Accepted(3);
     let outputs: Vec<_> = records
         .iter()
@@ -97,6 +98,32 @@ fn a_recording_reads_back_as_the_calls_that_were_made() {
             ),
             (7, Transmit::Finish { on: dialled }, b""),
         ]
+    );
+}
+
+#[test]
+fn orders_that_the_echoes_never_give_are_recorded_as_well() {
+    let mut file = Vec::new();
+    let mut recorder = Recorder::new(|b: &[u8]| file.extend_from_slice(b));
+    let mut tally = Tally::default();
+    let on = StreamId::Dialled(1);
+    let orders = [
+        (Transmit::Segments { to: PEER, size: 2 }, &b"abcde"[..]),
+        (Transmit::Unlink { link: 7 }, b""),
+        (Transmit::Abort { on }, b""),
+    ];
+    for (transmit, bytes) in orders {
+        recorder.output(Instant::ZERO, transmit, bytes);
+        tally.output(Instant::ZERO, transmit, bytes);
+    }
+    let records = Recording::new(&file)
+        .unwrap()
+        .map(|record| record.unwrap().1);
+    let expected = orders.map(|(transmit, bytes)| Record::Output(transmit, bytes));
+    assert!(records.eq(expected));
+    assert_eq!(
+        (tally.datagrams.packets_out, tally.datagrams.bytes_out),
+        (3, 5)
     );
 }
 

@@ -9,7 +9,7 @@ use core::fmt;
 use core::time::Duration;
 
 use tickwire_session::tap::{Input, Observer};
-use tickwire_session::{Addr, Instant, Path, Room, Session, Transmit};
+use tickwire_session::{Addr, Ended, Instant, Path, Room, Session, Transmit};
 
 use super::{Event, Happening, Network, NodeId, Parcel, Way};
 use crate::Chance;
@@ -115,12 +115,12 @@ impl Network {
                 }
             }
             Happening::Arrival(way) => match self.pop(way) {
-                Some(Parcel::Datagram { from, bytes }) => {
+                Some(Parcel::Datagram { from, bytes }) if self.reaches(way.to, from) => {
                     let bytes = &bytes;
                     self.hand_in(way.to, Input::Datagram { from, bytes }, sessions);
                 }
                 Some(Parcel::Segment(segment)) => self.handle_segment(segment, sessions),
-                None => {}
+                Some(Parcel::Datagram { .. }) | None => {}
             },
             Happening::Wake(node) => {
                 self.alarms.set(happening, None);
@@ -137,6 +137,7 @@ impl Network {
             Event::Send(end) => self.send_outgoing(end),
             Event::DialFailed(end) => self.fail_dial(end, sessions),
             Event::Reset(end) => self.reset(end, sessions),
+            Event::Unlinked { node, link, why } => self.end_link(node, link, why, sessions),
             Event::Largest { way, largest } => {
                 self.route(way).largest = largest;
                 let path = Path::Datagrams(self.addr(way.to));
@@ -239,15 +240,22 @@ impl Network {
     fn transmit(&mut self, node: NodeId, transmit: Transmit, bytes: &[u8]) {
         match transmit {
             Transmit::Datagram { to } => self.send_datagram(node, to, bytes),
+            Transmit::Segments { to, size } => {
+                assert!(size > 0, "{} sent segments without a size", self.name(node));
+                for datagram in bytes.chunks(size.into()) {
+                    self.send_datagram(node, to, datagram);
+                }
+            }
             Transmit::Stream { on } => self.write_stream(node, on, bytes),
             Transmit::Dial { on, to } => self.dial(node, on, to),
             Transmit::Finish { on } => self.finish(node, on),
             Transmit::Abort { on } => self.abort(node, on),
+            Transmit::Unlink { link } => self.unlink(node, link, Ended::Finished),
         }
     }
 
     fn send_datagram(&mut self, node: NodeId, to: Addr, bytes: &[u8]) {
-        let Some(&peer) = self.at.get(&to) else {
+        let Some(peer) = self.peer_at(node, to) else {
             self.unroutable += 1;
             return;
         };
@@ -263,7 +271,7 @@ impl Network {
             bytes.len()
         );
         let parcel = Parcel::Datagram {
-            from: self.addr(node),
+            from: self.addr_towards(node, to),
             bytes: bytes.into(),
         };
         // Its fate is nobody's business: the link counts it, and the sender is not told.

@@ -55,7 +55,7 @@ impl Network {
         let before = self.ends_by_id.insert((node, on), dialler);
         assert!(before.is_none(), "{name} dialled {on:?} twice");
 
-        let peer = self.at.get(&to).copied();
+        let peer = self.peer_at(node, to);
         let patience = match peer {
             Some(_) => DIAL_PATIENCE,
             // A refusal takes a round trip, as long as it is anywhere else.
@@ -69,7 +69,7 @@ impl Network {
         );
         self.ends.insert(dialler, end);
         if let Some(peer) = peer {
-            let from = outgoing_addr(self.addr(node), stream);
+            let from = outgoing_addr(self.addr_towards(node, to), stream);
             let end = End::new(peer, Some(node), from, self.stream_conditions);
             self.ends.insert(acceptor, end);
             self.send(acceptor, Content::Syn);
@@ -269,7 +269,7 @@ impl Network {
     }
 
     /// Removes an end and tells its session, if that ever heard of it.
-    fn close(&mut self, key: EndKey, why: Ended, sessions: &mut [&mut dyn Session]) {
+    pub(super) fn close(&mut self, key: EndKey, why: Ended, sessions: &mut [&mut dyn Session]) {
         if let Some(end) = self.remove(key)
             && let Some(on) = end.id
         {
@@ -278,7 +278,7 @@ impl Network {
         }
     }
 
-    fn remove(&mut self, key: EndKey) -> Option<End> {
+    pub(super) fn remove(&mut self, key: EndKey) -> Option<End> {
         let end = self.ends.remove(&key)?;
         if let Some(on) = end.id {
             self.ends_by_id.remove(&(end.node, on));

@@ -371,14 +371,6 @@ impl ServerGateway for Gateway {
         self.publish_shots(now, arena);
         self.publish_scores(now, arena);
     }
-
-    fn shut_down(&mut self, now: Instant) {
-        self.server.shut_down(now);
-    }
-
-    fn is_finished(&self) -> bool {
-        self.server.is_finished()
-    }
 }
 
 fn archetype(kind: Kind) -> Option<Archetype> {

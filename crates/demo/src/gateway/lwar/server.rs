@@ -203,14 +203,6 @@ impl ServerGateway for Gateway {
         });
         self.publish_scores(arena);
     }
-
-    fn shut_down(&mut self, now: Instant) {
-        self.server.shut_down(now);
-    }
-
-    fn is_finished(&self) -> bool {
-        self.server.is_finished()
-    }
 }
 
 fn name_of(arena: &Arena, pilot: PilotId) -> String {

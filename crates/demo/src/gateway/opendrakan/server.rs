@@ -231,14 +231,6 @@ impl ServerGateway for Gateway {
     fn load(&mut self, save: &[u8], worlds: &mut Worlds) -> Result<(), LoadError> {
         self.take_up(save, &mut worlds.arena)
     }
-
-    fn shut_down(&mut self, _now: Instant) {
-        self.server.shut_down();
-    }
-
-    fn is_finished(&self) -> bool {
-        self.server.is_finished()
-    }
 }
 
 /// The arena as it is loaded: nothing but hidden prototypes.

@@ -309,12 +309,4 @@ impl ServerGateway for Gateway {
             self.tell_news(tiles, Answered::Nothing);
         }
     }
-
-    fn shut_down(&mut self, now: Instant) {
-        self.server.shut_down(now);
-    }
-
-    fn is_finished(&self) -> bool {
-        self.server.is_finished()
-    }
 }

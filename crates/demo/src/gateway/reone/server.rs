@@ -298,7 +298,7 @@ impl Gateway {
         }
     }
 
-    fn publish_world(&mut self, now: Instant, arena: &Arena) {
+    fn publish_world(&mut self, arena: &Arena) {
         let tick = arena.tick();
         let ships = arena.entities().filter_map(|(_, entity)| {
             let owner = entity.owner.filter(|_| entity.kind() == Kind::Ship)?;
@@ -370,24 +370,16 @@ impl ServerGateway for Gateway {
         self.apply_inputs(arena);
     }
 
-    fn publish(&mut self, now: Instant, worlds: &Worlds) {
+    fn publish(&mut self, _now: Instant, worlds: &Worlds) {
         let arena = &worlds.arena;
         let is_snapshot = arena.tick().0.is_multiple_of(SNAPSHOT_STEPS.into());
         if is_snapshot {
-            self.publish_world(now, arena);
+            self.publish_world(arena);
         }
         self.announcer.tell_events(&mut self.server, arena);
         if is_snapshot {
             self.announcer.tell_flying(&mut self.server, arena);
         }
-    }
-
-    fn shut_down(&mut self, now: Instant) {
-        self.server.shut_down(now);
-    }
-
-    fn is_finished(&self) -> bool {
-        self.server.is_finished()
     }
 }
 

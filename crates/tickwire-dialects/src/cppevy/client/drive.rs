@@ -119,6 +119,14 @@ impl Session for Client {
             .min()
     }
 
+    fn shut_down(&mut self, now: Instant) {
+        self.leave(now);
+    }
+
+    fn is_finished(&self) -> bool {
+        self.is_ended() && self.orders.is_empty()
+    }
+
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
         let state = match self.phase {
             Phase::Dialling => "Dialling",

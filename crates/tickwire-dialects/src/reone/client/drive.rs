@@ -79,6 +79,14 @@ impl Session for Client {
         .min()
     }
 
+    fn shut_down(&mut self, _now: Instant) {
+        self.disconnect();
+    }
+
+    fn is_finished(&self) -> bool {
+        self.is_over() && self.connection.link.is_finished()
+    }
+
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
         let state = match self.phase {
             Phase::Connecting => "Connecting",

@@ -82,6 +82,18 @@ impl Session for Server {
         self.peers.next_due()
     }
 
+    fn shut_down(&mut self, now: Instant) {
+        self.closing = true;
+        let everybody: Vec<_> = self.peers.iter().map(|(id, _)| id).collect();
+        for id in everybody {
+            self.refuse(now, id, Refusal::SHUTDOWN);
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.peers.is_empty()
+    }
+
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
         for (_, peer) in self.peers.iter() {
             if let Some(client) = peer.state.client() {

@@ -242,6 +242,7 @@ impl ClientScript {
                 assert_eq!((on, self.ended), (STREAM, false));
                 self.ended = true;
             }
+            Transmit::Segments { .. } | Transmit::Unlink { .. } => panic!("{transmit:?}"),
         }
     }
 }

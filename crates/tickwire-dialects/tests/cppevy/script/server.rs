@@ -300,7 +300,9 @@ impl ServerScript {
             Transmit::Finish { on } | Transmit::Abort { on } => {
                 assert!(self.ended.insert(on), "{on:?} ended twice");
             }
-            Transmit::Dial { .. } => panic!("a server does not dial"),
+            Transmit::Dial { .. } | Transmit::Segments { .. } | Transmit::Unlink { .. } => {
+                panic!("{transmit:?}")
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use tickwire_dialects::cppevy::limits::{FAREWELL, STREAM_WAITING, TIMEOUT};
 use tickwire_dialects::cppevy::{ActionId, Answer, Audience, Departure, Reason, ServerEvent};
+use tickwire_session::Session;
 
 use super::super::script::{ServerScript, ms, stream};
 use super::super::words::{

@@ -121,7 +121,7 @@ fn kicking_and_shutting_down_close_the_streams() {
     script.server.kick(CLIENT);
     script.pass(ms(1));
     assert_eq!(script.ended, [on]);
-    script.server.shut_down();
+    script.server.shut_down(script.now);
     assert!(!script.server.is_finished());
     script.pass(ms(1));
     assert_eq!(script.ended, [on, other]);

@@ -2,6 +2,7 @@
 
 use tickwire_dialects::pixmess::message::FromClient;
 use tickwire_dialects::pixmess::{Departure, PlayerId, ServerConfig, ServerEvent};
+use tickwire_session::Session;
 
 use super::super::script::{ANN, BOB, CID, Carriage, Script, ms};
 use super::super::words::{

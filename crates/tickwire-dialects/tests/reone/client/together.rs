@@ -110,6 +110,7 @@ impl Pair {
                 let accepted = Path::Stream(StreamId::Accepted(self.streams));
                 server.handle_closed(now, accepted, Ended::Finished);
             }
+            Transmit::Segments { .. } | Transmit::Unlink { .. } => panic!("{transmit:?}"),
         }
         true
     }

@@ -254,6 +254,12 @@ impl Session for Viewer {
     fn poll_timeout(&self) -> Option<Instant> {
         self.client.poll_timeout()
     }
+    fn shut_down(&mut self, now: Instant) {
+        self.client.shut_down(now);
+    }
+    fn is_finished(&self) -> bool {
+        self.client.is_finished()
+    }
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
         self.client.visit_peers(visit);
     }

@@ -111,6 +111,10 @@ impl Session for Script {
         self.wake
     }
 
+    fn shut_down(&mut self, _now: Instant) {}
+    fn is_finished(&self) -> bool {
+        false
+    }
     fn visit_peers(&self, _visit: &mut dyn FnMut(&PeerStats<'_>)) {}
     fn visit_counters(&self, _visit: &mut dyn FnMut(&'static str, u64)) {}
 }

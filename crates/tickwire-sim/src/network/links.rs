@@ -1,0 +1,132 @@
+//! Links: pairs of nodes that know each other by a number and not by an address.
+//!
+//! In: [`Network::join`], and the orders of sessions that end a link. Out: where an address leads
+//! from one node, and the end of a link, told to the other side after the latency. Datagrams and
+//! streams over a link share the route between the two nodes with everything else.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use tickwire_session::tap::Input;
+use tickwire_session::{Addr, Ended, Host, Path, Session};
+
+use super::{Event, Network, NodeId, Way};
+use crate::SHORTEST;
+use crate::addr;
+use crate::stream::EndKey;
+
+/// For each end of a link of which a session will hear more, the node at the other.
+#[derive(Clone, Debug)]
+pub(super) struct Links {
+    far: BTreeMap<(u64, NodeId), NodeId>,
+    next: u64,
+}
+
+impl Links {
+    pub(super) const fn new() -> Self {
+        Self {
+            far: BTreeMap::new(),
+            next: 0,
+        }
+    }
+}
+
+impl Network {
+    /// Joins two nodes by a link, as a memory pair or a QUIC connection would: each knows the other
+    /// by the address returned, for datagrams and streams, whatever its own address is.
+    ///
+    /// # Panics
+    /// If they are the same node.
+    pub fn join(&mut self, a: NodeId, b: NodeId) -> Addr {
+        assert!(a != b, "a link has two ends");
+        let link = self.links.next;
+        self.links.next += 1;
+        self.links.far.insert((link, a), b);
+        self.links.far.insert((link, b), a);
+        addr::link(link)
+    }
+
+    /// Who is reached from a node at an address.
+    pub(super) fn peer_at(&self, node: NodeId, to: Addr) -> Option<NodeId> {
+        let Host::Link(link) = to.host else {
+            return self.at.get(&to).copied();
+        };
+        let far = *self.links.far.get(&(link, node))?;
+        self.links.far.contains_key(&(link, far)).then_some(far)
+    }
+
+    /// How whoever is reached at `to` sees the node.
+    pub(super) fn addr_towards(&self, node: NodeId, to: Addr) -> Addr {
+        match to.host {
+            Host::Link(_) => to,
+            Host::Ip(_) => self.addr(node),
+        }
+    }
+
+    /// Whether what comes from an address still concerns a node: not, if it came over a link that its
+    /// session has left.
+    pub(super) fn reaches(&self, node: NodeId, from: Addr) -> bool {
+        match from.host {
+            Host::Link(link) => self.links.far.contains_key(&(link, node)),
+            Host::Ip(_) => true,
+        }
+    }
+
+    /// A session ends a link, or the session itself is gone. One that ended already was told to it in
+    /// the same batch.
+    pub(super) fn unlink(&mut self, node: NodeId, link: u64, why: Ended) {
+        let Some(far) = self.links.far.remove(&(link, node)) else {
+            return;
+        };
+        for key in self.streams_over(node, link) {
+            self.remove(key);
+        }
+        let way = Way {
+            from: node,
+            to: far,
+        };
+        let latency = self.route(way).link.conditions().slowest().max(SHORTEST);
+        let event = Event::Unlinked {
+            node: far,
+            link,
+            why,
+        };
+        self.agenda.push(self.now + latency, event);
+    }
+
+    /// A node hears that the other end left a link: the streams over it first.
+    pub(super) fn end_link(
+        &mut self,
+        node: NodeId,
+        link: u64,
+        why: Ended,
+        sessions: &mut [&mut dyn Session],
+    ) {
+        for key in self.streams_over(node, link) {
+            self.close(key, Ended::Reset, sessions);
+        }
+        // A session that is told of its streams may leave the link itself.
+        if self.links.far.remove(&(link, node)).is_some() {
+            let path = Path::Link(link);
+            self.hand_in(node, Input::Closed { path, why }, sessions);
+        }
+    }
+
+    /// A node was killed: its peers hear that its links are cut.
+    pub(super) fn drop_links_of(&mut self, node: NodeId) {
+        let ends = self.links.far.keys();
+        let links: Vec<_> = ends.filter(|(_, at)| *at == node).copied().collect();
+        for (link, _) in links {
+            self.unlink(node, link, Ended::Reset);
+        }
+    }
+
+    fn streams_over(&self, node: NodeId, link: u64) -> Vec<EndKey> {
+        let over = addr::link(link);
+        self.ends
+            .iter()
+            .filter(|(_, end)| end.node == node && end.peer_addr == over)
+            .map(|(&key, _)| key)
+            .collect()
+    }
+}
