@@ -78,6 +78,7 @@ fn come_back(script: &mut Script, ann: &Guest) {
     script.pass(ms(60_000));
     script.ping(ann);
     script.server.admit(script.now, ann.client, SEAT);
+    script.drain();
     script.say(ann, 0, &[UpElement::Ready]);
     script.events();
 }
