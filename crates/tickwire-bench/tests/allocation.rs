@@ -91,7 +91,7 @@ struct Game {
 
 impl Game {
     fn new(now: Instant, servers: [Addr; PLAYERS]) -> Self {
-        let mut server = Server::new(now, ServerConfig::default());
+        let mut server = Server::new(now, ServerConfig::default(), [7; 32]);
         let entities = (0..ENTITIES)
             .map(|at| server.add(Kind::SHIP, PlayerId::SERVER, shape(at)))
             .collect::<Result<_, _>>()

@@ -6,9 +6,15 @@
 
 extern crate alloc;
 
+// The derives name this crate as a user does.
+#[cfg(test)]
+extern crate self as tickwire_replica;
+
 mod archetype;
 mod block;
 pub mod coder;
+#[doc(hidden)]
+pub mod derive;
 mod id;
 pub mod quantise;
 mod row;
@@ -20,4 +26,5 @@ pub use block::{BlockBuf, BlockView, SLOTS};
 pub use id::EntityId;
 pub use row::{RowReader, RowWriter};
 pub use schema::{Field, Kind, Playback, Scale};
+pub use tickwire_derive::{Archetypes, Replicate};
 pub use value::{FieldError, Replicate, Unfit};

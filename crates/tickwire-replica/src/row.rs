@@ -47,17 +47,6 @@ impl<'a> RowWriter<'a> {
         self.lane += 1;
     }
 
-    /// The next lane, if the value gave one.
-    pub fn try_put(&mut self, lane: Result<u32, Unfit>) -> Result<(), FieldError> {
-        match lane {
-            Ok(lane) => {
-                self.put(lane);
-                Ok(())
-            }
-            Err(why) => Err(self.refuse(why)),
-        }
-    }
-
     /// The next field of bytes.
     pub fn put_bytes(&mut self, value: &[u8], max: u16) -> Result<(), FieldError> {
         if value.len() > usize::from(max) {

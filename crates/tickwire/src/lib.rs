@@ -19,7 +19,7 @@
 //! net.add_node(here);
 //! net.add_node(addr::machine(2, 5_000));
 //!
-//! let mut server = Server::new(net.now(), ServerConfig::default());
+//! let mut server = Server::new(net.now(), ServerConfig::default(), [7; 32]);
 //! let config = ClientConfig { server: here, name: "Ada".into() };
 //! let mut client = Client::new(net.now(), config);
 //!

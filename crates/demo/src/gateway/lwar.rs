@@ -1,8 +1,8 @@
 //! The arena over lwar.
 //!
-//! lwar has 7 players: its own clients. Everybody else's ship belongs to the server. Ships, rockets,
-//! planets and the sun are bodies, bullets mere places, and the names of kinds are those of the
-//! original game.
+//! lwar has 7 players: its own clients. Everybody else's ship belongs to the server. Ships, bullets,
+//! rockets, planets and the sun are bodies, since the original client reads nothing else for them, and
+//! the names of kinds are those of the original game.
 
 mod client;
 mod server;
@@ -19,8 +19,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     about: "a space shooter's protocol: UDP with reliable messages of its own, 7 players",
     port: lwar::PORT,
     paths: Paths::Datagrams,
-    // Nothing in lwar is secret.
-    serve: |opening| Box::new(server::Gateway::new(opening.now)),
+    serve: |opening| Box::new(server::Gateway::new(opening.now, opening.secret)),
     connect: Connect::Arena(|now, server, name, loadout| {
         Box::new(client::Gateway::new(now, server, name, loadout))
     }),

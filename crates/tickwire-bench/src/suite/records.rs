@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use tickwire_dialects::lwar::limits::{HEADER, PACKET_MAX, SEND_PERIOD};
-use tickwire_dialects::lwar::message::{Body, Framed, Record as _, Unreliable};
+use tickwire_dialects::lwar::message::{Body, Framed, Record as _, Selection, Unreliable};
 use tickwire_dialects::lwar::{
-    Client, ClientConfig, Header, Kind, Phase, PlayerId, Reader, Server, ServerConfig, Shape,
+    Client, ClientConfig, ClientEvent, Header, Kind, Phase, PlayerId, Reader, Server, ServerConfig,
+    Shape,
 };
 use tickwire_session::{Addr, Events as _, Instant, Session};
 use tickwire_sim::addr;
@@ -64,7 +65,7 @@ const CLIENT: Addr = addr::loopback(2);
 
 impl Bench {
     fn new() -> anyhow::Result<Self> {
-        let mut server = Server::new(Instant::ZERO, ServerConfig::default());
+        let mut server = Server::new(Instant::ZERO, ServerConfig::default(), [7; 32]);
         for number in 0..RECORDS {
             server.add(Kind::SHIP, PlayerId::SERVER, shape(number))?;
         }
@@ -104,7 +105,12 @@ impl Bench {
             while let Some(packet) = sent(&mut self.server, self.now) {
                 client.handle_datagram(self.now, SERVER, &packet);
             }
-            while client.poll_event().is_some() {}
+            while let Some(event) = client.poll_event() {
+                // Naming its player id is what makes the server tell it everything.
+                if matches!(event, ClientEvent::Connected { .. }) {
+                    client.select(Selection::default())?;
+                }
+            }
         }
         while self.server.poll_event().is_some() {}
         Ok(())

@@ -51,7 +51,7 @@ fn times_life(seed: u64) -> f64 {
     net.set_conditions(Conditions::HOME);
     let server_addr = addr::loopback(1);
     net.add_node(server_addr);
-    let mut server = Server::new(net.now(), ServerConfig::default());
+    let mut server = Server::new(net.now(), ServerConfig::default(), [7; 32]);
     let shape = |at: i16| Shape::Body {
         x: at,
         y: -at,

@@ -72,6 +72,8 @@ pub struct Client {
     next_repeat: Instant,
     /// Whether something arrived that the server wants acknowledged.
     ack_due: bool,
+    /// What the server said, if that was the last reliable message before this one.
+    farewell: Option<String>,
     events: VecDeque<ClientEvent>,
     counters: ClientCounters,
     round_trip: RoundTrip,
@@ -108,6 +110,7 @@ impl Client {
             is_fresh: false,
             next_repeat: now,
             ack_due: false,
+            farewell: None,
             events: VecDeque::new(),
             counters: ClientCounters::default(),
             round_trip: RoundTrip::new(),
@@ -185,6 +188,12 @@ impl Client {
                 (self.next_packet, self.next_repeat) = (now, now);
             }
         }
+    }
+
+    /// Why the server sent this client away, if it did and said so.
+    pub fn farewell(&self) -> Option<&str> {
+        let was_removed = self.phase == Phase::Ended(EndReason::Removed);
+        self.farewell.as_deref().filter(|_| was_removed)
     }
 
     /// What was refused so far.
@@ -338,14 +347,9 @@ impl Session for Client {
     fn handle_stream(&mut self, _now: Instant, _on: StreamId, _bytes: &[u8]) {}
     fn handle_room(&mut self, _now: Instant, _path: Path, _room: Room) {}
 
-    fn handle_closed(&mut self, _now: Instant, path: Path, why: Ended) {
-        // While connecting, a refusal is an answer; later the server may be restarting.
-        if path == Path::Datagrams(self.server)
-            && why == Ended::Refused
-            && self.phase == Phase::Connecting
-        {
-            self.end(EndReason::Unreachable);
-        }
+    fn handle_closed(&mut self, _now: Instant, _path: Path, _why: Ended) {
+        // A refused datagram may mean a server that has not started yet, or restarts: only silence ends
+        // a session.
     }
 
     fn shut_down(&mut self, now: Instant) {

@@ -60,21 +60,32 @@ pub const INPUT_HOLD: Duration = Duration::from_millis(500);
 /// How long a Leave is repeated, or answered to Disconnects, and a client's Disconnect is repeated.
 pub const LEAVE_PERIOD: Duration = Duration::from_secs(1);
 
-/// How long a client that has not acknowledged its Join keeps its place after its last Connect, if
-/// another wants it. Forged Connects can fill the free places, and this is when they empty again.
+/// How long a client may take to name its player id, which proves that its address receives. Its place is
+/// free again after that.
+pub const PROOF_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a client that has proved nothing keeps its place after its last packet, if a client of
+/// another host wants it. Long enough for the answer of a client 400 ms away; forged Connects can fill
+/// the free places, and this is when they empty again.
 pub const JOIN_HOLD: Duration = Duration::from_secs(1);
 
-/// With so many reliable messages waiting for its acknowledgement, its synchronisation not counted, a
-/// client that acknowledges nothing has fallen behind and is removed.
-pub const UNACKNOWLEDGED_MAX: usize = 256;
+/// Packets of the synchronisation that an address gets before it has proved that it receives, one for
+/// each packet that comes from there. They hold 840 entities; a client that needs more has to name its
+/// player id before it is told of all.
+pub const UNPROVED_ANSWERS: u8 = 24;
 
-/// How long ago the last new acknowledgement may be when [`UNACKNOWLEDGED_MAX`] is reached: a game may
-/// say that much at once, and a client that is on its way through it is not to blame.
-pub const ACK_GRACE: Duration = Duration::from_secs(1);
+/// Reliable messages to a client that have numbers at once: four packets of the smallest, about what a
+/// client 300 ms away takes in a round trip. What waits behind them can still be replaced or cancelled.
+pub const NUMBERED_MAX: usize = 128;
 
-/// Reliable messages that are kept for a client at all, its synchronisation not counted: what two
-/// seconds of packets carry.
+/// Reliable messages that are kept for a client, its synchronisation not counted. Whoever misses more
+/// than this cannot be following the game, and is removed.
 pub const QUEUE_MAX: usize = 1_024;
+
+/// Name changes of a player at once. More are acknowledged and have no effect.
+pub const RENAMES_AT_ONCE: u32 = 5;
+/// How soon one more is allowed: two a second.
+pub const RENAME_REFILL: Duration = Duration::from_millis(500);
 
 /// Violations that a player may commit, and how soon one is forgiven.
 pub const VIOLATIONS_MAX: u32 = 10;
@@ -85,8 +96,7 @@ pub const VIOLATION_FORGIVEN: Duration = Duration::from_secs(10);
 /// each is repeated to everybody, and whoever is behind must not be buried. Beyond its ration a
 /// player's message stays unacknowledged, so that its client repeats it until its turn comes.
 pub const BROADCAST_BACKLOG: usize = 64;
-/// The ration at once. Six players that all use it up leave the seventh far below
-/// [`UNACKNOWLEDGED_MAX`].
+/// The ration at once. Six players that all use it up leave the seventh far below [`QUEUE_MAX`].
 pub const BROADCASTS_AT_ONCE: u32 = 8;
 /// How soon the ration grows by one. A chat of full length fills a packet, which a client 300 ms away
 /// takes less than three times a second; six players get two of those.
@@ -95,7 +105,7 @@ pub const BROADCAST_REFILL: Duration = Duration::from_secs(3);
 /// Collisions that wait for the next packet; on top of that the oldest is left out.
 pub const COLLISIONS_WAITING: usize = 64;
 
-/// Answers (Join, Full, Leave) that wait to be sent: one driver's turn of Connects.
+/// Answers (Join, packets of the synchronisation, Full, Leave) that wait to be sent: one driver's turn of Connects.
 pub const ANSWERS_WAITING: usize = 1_024;
 
 /// Clients that left and are still told so. More at once: the oldest is told no longer.

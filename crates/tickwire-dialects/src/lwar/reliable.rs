@@ -92,14 +92,31 @@ impl Outbox {
         seq.is_older_than(self.oldest.wrapping_add(sent))
     }
 
+    /// Whether message `seq` has been acknowledged.
+    pub(crate) fn has_acked(&self, seq: u32) -> bool {
+        seq.is_older_than(self.oldest)
+    }
+
     /// Queues a message and returns its number.
     pub(crate) fn push(&mut self, message: &Reliable<'_>) -> u32 {
+        let mut encoded = core::mem::take(&mut self.scratch);
+        encoded.clear();
+        message.encode(0, &mut Writer::new(&mut encoded, usize::MAX));
+        let seq = self.push_encoded(&encoded);
+        self.scratch = encoded;
+        seq
+    }
+
+    /// Queues a message in wire form, whatever number stands in it, and returns its number.
+    pub(crate) fn push_encoded(&mut self, message: &[u8]) -> u32 {
         let seq = self.next();
-        self.scratch.clear();
-        message.encode(seq, &mut Writer::new(&mut self.scratch, usize::MAX));
-        self.bytes.extend(&self.scratch);
+        // The number stands behind the id in every reliable message.
+        let (id, rest) = message.split_at(message.len().min(1));
+        self.bytes.extend(id);
+        self.bytes.extend(seq.to_be_bytes());
+        self.bytes.extend(rest.iter().skip(size_of::<u32>()));
         self.waiting.push_back(Waiting {
-            length: self.scratch.len(),
+            length: message.len(),
             first_sent: None,
             repeated: false,
         });

@@ -13,9 +13,11 @@ mod broadcast;
 mod departed;
 mod entities;
 mod event;
+mod generation;
 mod joining;
 mod peer;
 mod receive;
+mod unnumbered;
 mod violation;
 
 use alloc::boxed::Box;
@@ -28,15 +30,14 @@ use tickwire_session::{
 };
 
 use super::id::Ids;
-use super::limits::{
-    ACK_GRACE, AHEAD, PLAYERS_MAX, QUEUE_MAX, SEND_PERIOD, TIMEOUT, UNACKNOWLEDGED_MAX,
-};
+use super::limits::{AHEAD, PLAYERS_MAX, PROOF_TIMEOUT, QUEUE_MAX, SEND_PERIOD, TIMEOUT};
 use super::message::{Collision, Kind, PlayerScore, Reliable};
 use super::{Controls, EntityId, PlayerId, cut_name};
 use answer::Answer;
 use broadcast::{Broadcast, Scores};
 use departed::{Departed, Farewell};
 use entities::Entities;
+use generation::Generations;
 use peer::{Peer, Stage};
 
 pub use entities::Shape;
@@ -68,10 +69,13 @@ pub struct Server {
     name: String,
     score: Score,
     player_ids: Ids,
+    generations: Generations,
     players_max: u8,
     /// Remote players, at the place that their id's index names; place 0 is the server's own.
     places: [Option<Box<Peer>>; PLAYERS_MAX as usize + 1],
     entities: Entities,
+    /// Entities that the game removed while a Collision of theirs had not been sent.
+    dying: Vec<EntityId>,
     departed: Vec<Departed>,
     answers: VecDeque<(Addr, Answer)>,
     broadcast: Broadcast,
@@ -91,8 +95,9 @@ struct Score {
 }
 
 impl Server {
-    /// A server without players or entities, whose clock begins now.
-    pub fn new(now: Instant, config: ServerConfig) -> Self {
+    /// A server without players or entities, whose clock begins now. The secret keeps its player ids
+    /// from being guessed.
+    pub fn new(now: Instant, config: ServerConfig, secret: [u8; 32]) -> Self {
         let players_max = config.players.min(PLAYERS_MAX);
         let name = cut_name(&config.name, "server").into();
         Self {
@@ -100,9 +105,11 @@ impl Server {
             name,
             score: Score::default(),
             player_ids: Ids::new(1..u16::from(players_max) + 1),
+            generations: Generations::new(secret),
             players_max,
             places: Default::default(),
             entities: Entities::new(),
+            dying: Vec::new(),
             departed: Vec::new(),
             answers: VecDeque::new(),
             broadcast: Broadcast::new(now),
@@ -139,9 +146,18 @@ impl Server {
         Ok(entity)
     }
 
-    /// Takes an entity out of everybody's world. One that is gone already is no mistake: its owner
-    /// may have left.
+    /// Takes an entity out of everybody's world: at once, or if it has just collided, with the sending
+    /// after the one that tells of the collision. A client can show nothing of what it has already
+    /// removed. One that is gone already is no mistake: its owner may have left.
     pub fn remove(&mut self, entity: EntityId) {
+        if self.broadcast.has_collision_of(entity) {
+            self.dying.push(entity);
+        } else {
+            self.remove_now(entity);
+        }
+    }
+
+    fn remove_now(&mut self, entity: EntityId) {
         if self.entities.remove(entity).is_some() {
             self.tell_all(&Reliable::Remove { entity });
         }
@@ -155,7 +171,10 @@ impl Server {
 
     /// Tells that two entities touched, in the next packets.
     pub fn collide(&mut self, collision: Collision) {
-        self.broadcast.add_collision(collision);
+        // Without clients nothing is sent, and what waits to be sent would keep entities from going.
+        if self.has_anybody() {
+            self.broadcast.add_collision(collision);
+        }
     }
 
     /// Sets a player's line of the scoreboard; [`PlayerId::SERVER`] has one too.
@@ -200,7 +219,7 @@ impl Server {
 
     /// The players that are there, with their names.
     pub fn players(&self) -> impl Iterator<Item = (PlayerId, &str)> {
-        self.established().map(|peer| (peer.player, &*peer.name))
+        self.proved().map(|peer| (peer.player, &*peer.name))
     }
 
     /// What was refused so far.
@@ -208,17 +227,15 @@ impl Server {
         &self.counters
     }
 
-    fn established(&self) -> impl Iterator<Item = &Peer> {
-        self.places
-            .iter()
-            .flatten()
-            .map(|peer| &**peer)
-            .filter(|peer| peer.is_established())
+    /// The clients that are players.
+    fn proved(&self) -> impl Iterator<Item = &Peer> {
+        let peers = self.places.iter().flatten().map(|peer| &**peer);
+        peers.filter(|peer| peer.is_proved())
     }
 
     fn peer(&self, player: PlayerId) -> Option<&Peer> {
         let peer = self.places.get(usize::from(player.0.index))?.as_deref()?;
-        (peer.player == player && peer.is_established()).then_some(peer)
+        (peer.player == player && peer.is_proved()).then_some(peer)
     }
 
     fn peer_mut(&mut self, player: PlayerId) -> Option<&mut Peer> {
@@ -226,18 +243,14 @@ impl Server {
             .places
             .get_mut(usize::from(player.0.index))?
             .as_deref_mut()?;
-        (peer.player == player && peer.is_established()).then_some(peer)
+        (peer.player == player && peer.is_proved()).then_some(peer)
     }
 
-    /// Queues a reliable message for every player that is there.
+    /// Queues a reliable message for everybody who is being told what there is.
     fn tell_all(&mut self, message: &Reliable<'_>) {
-        for peer in self
-            .places
-            .iter_mut()
-            .flatten()
-            .filter(|peer| peer.is_established())
-        {
-            peer.outbox.push(message);
+        let peers = self.places.iter_mut().flatten();
+        for peer in peers.filter(|peer| peer.is_told()) {
+            peer.tell(message);
         }
     }
 
@@ -249,21 +262,23 @@ impl Server {
         };
         let player = peer.player;
         self.player_ids.release(player.0);
-        // Nobody heard of it, and its address may be invented: nobody is told.
-        if !peer.is_established() {
-            return;
-        }
+        let is_answered = matches!(farewell, Farewell::Answered);
         // What it was never sent would only keep its Leave waiting.
         peer.outbox.drop_unsent();
-        for entity in self.entities.remove_owned_by(player) {
-            self.tell_all(&Reliable::Remove { entity });
-            // Whoever asked to go hears Leave alone, under the number that it expects next.
-            if !matches!(farewell, Farewell::Answered) {
-                peer.outbox.push(&Reliable::Remove { entity });
+        if peer.is_proved() {
+            for entity in self.entities.remove_owned_by(player) {
+                self.tell_all(&Reliable::Remove { entity });
+                // Whoever asked to go gets Leave alone, under the number that it expects next.
+                if !is_answered {
+                    peer.outbox.push(&Reliable::Remove { entity });
+                }
             }
+            self.tell_all(&Reliable::Leave { player });
+            self.events.push_back(ServerEvent::Left { player, why });
+        } else if !is_answered {
+            // Nobody knows of it, and its address may be forged: nobody is told.
+            return;
         }
-        self.tell_all(&Reliable::Leave { player });
-        self.events.push_back(ServerEvent::Left { player, why });
         self.wake(now);
         Departed::remember(&mut self.departed, now, *peer, farewell);
     }
@@ -287,14 +302,16 @@ impl Server {
             if peer.outbox.is_empty() {
                 peer.last_progress = now;
             }
-            let silence = now.since(peer.last_progress);
-            let waiting = peer.unacknowledged();
-            let behind = silence >= TIMEOUT
-                || (waiting >= UNACKNOWLEDGED_MAX && silence >= ACK_GRACE)
-                || waiting >= QUEUE_MAX;
+            let is_late = !peer.is_proved() && now.since(peer.since) >= PROOF_TIMEOUT;
+            let is_behind =
+                now.since(peer.last_progress) >= TIMEOUT || peer.unacknowledged() >= QUEUE_MAX;
             let why = match () {
+                () if is_late => {
+                    self.counters.unproved += 1;
+                    Departure::TimedOut
+                }
                 () if now.since(peer.last_heard) >= TIMEOUT => Departure::TimedOut,
-                () if behind => Departure::FellBehind,
+                () if is_behind => Departure::FellBehind,
                 () => continue,
             };
             self.depart(now, index.into(), why, Farewell::None);
@@ -305,17 +322,14 @@ impl Server {
     /// Begins a sending: the state of this moment, to everybody.
     fn send(&mut self, now: Instant) {
         self.is_fresh = false;
+        self.remove_dead();
         self.next_send = self.next_send.next_due(SEND_PERIOD, now);
         let stats = self.broadcast.stats_due(now).then(|| self.scores());
         let timestamp = self.timestamp(now);
         self.broadcast
             .build(timestamp, &self.entities, stats.as_ref());
-        for peer in self
-            .places
-            .iter_mut()
-            .flatten()
-            .filter(|peer| peer.is_established())
-        {
+        let peers = self.places.iter_mut().flatten();
+        for peer in peers.filter(|peer| peer.is_proved()) {
             peer.sending = Some(broadcast::Cursor::default());
         }
         for departed in &mut self.departed {
@@ -323,9 +337,16 @@ impl Server {
         }
     }
 
+    /// Removes the entities whose last Collision went out with the sending before this one.
+    fn remove_dead(&mut self) {
+        for entity in core::mem::take(&mut self.dying) {
+            self.remove(entity);
+        }
+    }
+
     fn scores(&self) -> Scores {
         let mut scores = self.places.each_ref().map(|place| {
-            let peer = place.as_deref().filter(|peer| peer.is_established())?;
+            let peer = place.as_deref().filter(|peer| peer.is_proved())?;
             Some(peer.scoreboard_line())
         });
         let [own, ..] = &mut scores;
@@ -364,15 +385,14 @@ impl Session for Server {
         if let Some(transmit) = self.write_next_answer(now, out) {
             return Some(transmit);
         }
-        let timestamp = self.broadcast.timestamp();
         for peer in self.places.iter_mut().flatten() {
-            if peer.sending.is_some() {
-                peer.write_packet(now, timestamp, Some(&self.broadcast), out);
+            if let Some(cursor) = peer.sending {
+                peer.write_sending(now, cursor, &self.broadcast, out);
                 return Some(Transmit::Datagram { to: peer.addr });
             }
         }
         let departed = self.departed.iter_mut().find(|departed| departed.due)?;
-        departed.write_packet(now, timestamp, out);
+        departed.write_packet(now, self.broadcast.timestamp(), out);
         Some(Transmit::Datagram { to: departed.addr })
     }
 

@@ -11,7 +11,7 @@ mod server;
 
 pub(crate) use client::{ClientScript, SERVER};
 pub(crate) use packet::Packet;
-pub(crate) use server::ServerScript;
+pub(crate) use server::{ServerScript, first_id};
 
 use std::time::Duration;
 

@@ -5,6 +5,7 @@ mod joining;
 mod leaving;
 mod limits;
 mod playing;
+mod proving;
 mod shutdown;
 mod stranger;
 mod syncing;

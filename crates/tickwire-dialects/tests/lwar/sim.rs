@@ -9,7 +9,6 @@ mod sabotage;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tickwire_dialects::lwar::message::Selection;
 use tickwire_dialects::lwar::{
     Client, ClientConfig, ClientEvent, Departure, EndReason, EntityId, Kind, Phase, PlayerId,
     Server, ServerConfig, ServerEvent, Shape, Track,
@@ -19,6 +18,7 @@ use tickwire_sim::{Chance, Conditions, Network, Rng, TraceHash, addr};
 
 use crate::sabotage::{Saboteur, assert_noticed};
 use crate::seeds::{OneIn, check};
+use crate::words::GUNS;
 use sabotage::{Bug, Planted};
 
 /// Players that fit.
@@ -104,7 +104,7 @@ impl World {
         let players = (0..PLAYERS)
             .map(|number| Player::connect(&mut net, server_addr, number))
             .collect();
-        let server = Server::new(net.now(), ServerConfig::default());
+        let server = Server::new(net.now(), ServerConfig::default(), [7; 32]);
         Self {
             rng: Rng::new(seed).branch(1),
             net,
@@ -173,14 +173,7 @@ impl World {
             let player = &mut self.players[index];
             match draw {
                 0..=2 => player.say(index),
-                3 => {
-                    let weapons = [Kind::GUN, Kind::PHASER, Kind::NONE, Kind::ROCKET];
-                    let selection = Selection {
-                        ship: Kind::SHIP,
-                        weapons,
-                    };
-                    player.client.select(selection).expect("connected");
-                }
+                3 => player.client.select(GUNS).expect("connected"),
                 4 => player
                     .client
                     .rename(&format!("again-{index}"))
@@ -380,8 +373,12 @@ impl Player {
 
     fn listen(&mut self) {
         while let Some(event) = self.client.poll_event() {
-            if let ClientEvent::Chatted(player, text) = event {
-                self.chats.push((player, text));
+            match event {
+                ClientEvent::Chatted(player, text) => self.chats.push((player, text)),
+                // What names its player id also proves its address: on a bad network the sooner, the
+                // better.
+                ClientEvent::Connected { .. } => self.client.select(GUNS).expect("connected"),
+                _ => {}
             }
         }
     }

@@ -1,6 +1,8 @@
 //! The server against a dozen addresses and a game that does as it likes.
 
-use tickwire_dialects::lwar::limits::{ENTITIES_MAX, EVENTS_WAITING, PACKET_MAX, PLAYERS_MAX};
+use tickwire_dialects::lwar::limits::{
+    ENTITIES_MAX, EVENTS_WAITING, PACKET_MAX, PLAYERS_MAX, UNPROVED_ANSWERS,
+};
 use tickwire_dialects::lwar::{EntityId, Kind, PlayerId, Server, ServerConfig, ServerEvent, Shape};
 use tickwire_session::{Session, Transmit};
 
@@ -13,7 +15,7 @@ use crate::scripted::{Scripted, carry_out};
 ///
 /// # Panics
 /// If the server breaks the contract of a session, sends what cannot be read, keeps more than it
-/// may, or sends an address that may be invented more than twice what came from it.
+/// may, or sends an address that may be forged more than its bounded answers.
 pub fn lwar_server_session(bytes: &[u8]) {
     let mut script = Script::new(bytes);
     let config = ServerConfig {
@@ -22,7 +24,7 @@ pub fn lwar_server_session(bytes: &[u8]) {
     };
     let now = script.start();
     let run = Run {
-        driven: Driven::new(Server::new(now, config), now, BOUNDS),
+        driven: Driven::new(Server::new(now, config, [7; 32]), now, BOUNDS),
         clients: (0..PEERS).map(|_| Client::default()).collect(),
         entities: Vec::new(),
     };
@@ -50,6 +52,8 @@ struct Client {
     remote: Remote,
     /// Whether it was ever more than an address that somebody wrote into a datagram.
     is_proved: bool,
+    /// How often it was given a place.
+    joins: usize,
     bytes_in: usize,
     bytes_out: usize,
 }
@@ -78,7 +82,9 @@ impl Scripted for Run {
             Seen::Transmit(Transmit::Datagram { to }, bytes) => {
                 let client = &mut clients[number_of(to)];
                 client.bytes_out += bytes.len();
+                let before = client.remote.player;
                 client.remote.hear(bytes);
+                client.joins += usize::from(client.remote.player != before);
             }
             Seen::Transmit(other, _) => panic!("{other:?}"),
             Seen::Event(ServerEvent::Joined { name, .. } | ServerEvent::Renamed { name, .. }) => {
@@ -94,13 +100,15 @@ impl Scripted for Run {
     fn check(&mut self) {
         let server = &self.driven.session;
         server.visit_peers(&mut |stats| {
-            self.clients[number_of(stats.addr)].is_proved |= stats.state != "Joining";
+            let unproved = matches!(stats.state, "Joining" | "Proving");
+            self.clients[number_of(stats.addr)].is_proved |= !unproved;
         });
         let peers = self.driven.check_figures();
         assert!(peers <= usize::from(PLAYERS_MAX));
         assert!(server.players().count() <= peers);
         for client in &self.clients {
-            let owed = client.bytes_in * AMPLIFICATION_MAX;
+            let synced = client.joins * usize::from(UNPROVED_ANSWERS) * PACKET_MAX;
+            let owed = client.bytes_in * AMPLIFICATION_MAX + synced;
             assert!(client.is_proved || client.bytes_out <= owed, "{client:?}");
         }
         assert!(!server.is_finished() || server.players().count() == 0);
@@ -168,8 +176,8 @@ impl Run {
     }
 }
 
-/// How many bytes an address that may be invented is sent for each byte that came from it: a Join is
-/// four bytes longer than the Connect that it answers.
+/// How many bytes an address that may be forged is sent for each byte that came from it, the packets of
+/// its synchronisation not counted: a Join is four bytes longer than the Connect that it answers.
 const AMPLIFICATION_MAX: usize = 2;
 
 fn shape(script: &mut Script<'_>) -> Shape {

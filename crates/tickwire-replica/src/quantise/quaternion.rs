@@ -11,6 +11,7 @@
 
 use core::f64::consts::SQRT_2;
 
+use crate::schema::Kind;
 use crate::value::Unfit;
 
 /// A unit quaternion of `bits` bits a component.
@@ -19,6 +20,7 @@ use crate::value::Unfit;
 /// were negated, and the largest within 5 / 2^bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Quaternion {
+    bits: u8,
     top: i32,
 }
 
@@ -33,8 +35,14 @@ impl Quaternion {
             "a quaternion's component has 2 to 15 bits"
         );
         Self {
+            bits,
             top: (1 << bits) - 1,
         }
+    }
+
+    /// What its lanes hold.
+    pub const fn kind(self) -> Kind {
+        Kind::Quaternion { bits: self.bits }
     }
 
     /// Lanes of the rotation `[x, y, z, w]`.

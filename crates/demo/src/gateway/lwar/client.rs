@@ -114,6 +114,10 @@ impl ClientGateway for Gateway {
         }
     }
 
+    fn last_words(&self) -> Option<String> {
+        self.client.farewell().map(crate::printable)
+    }
+
     fn update_age(&self, now: Instant) -> Option<Duration> {
         self.client.update_age(now)
     }

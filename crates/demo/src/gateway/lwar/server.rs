@@ -36,9 +36,9 @@ struct Shown {
 }
 
 impl Gateway {
-    pub(super) fn new(now: Instant) -> Self {
+    pub(super) fn new(now: Instant, secret: [u8; 32]) -> Self {
         Self {
-            server: Server::new(now, ServerConfig::default()),
+            server: Server::new(now, ServerConfig::default(), secret),
             pilots: BTreeMap::new(),
             shown: BTreeMap::new(),
             shots: TokenBucket::new(now, SHOTS_AT_ONCE, SHOT_REFILL),
@@ -230,13 +230,12 @@ fn shape(entity: &Entity) -> Shape {
     let (x, y) = (whole(entity.position.x), whole(entity.position.y));
     let orientation = degrees(entity);
     match entity.kind() {
-        Kind::Ship | Kind::Rocket | Kind::Planet | Kind::Sun => Shape::Body {
+        Kind::Ship | Kind::Bullet | Kind::Rocket | Kind::Planet | Kind::Sun => Shape::Body {
             x,
             y,
             orientation,
             health: entity.health_percent(),
         },
-        Kind::Bullet => Shape::Place { x, y },
         Kind::Ray => Shape::Ray {
             x,
             y,

@@ -5,9 +5,9 @@ use core::fmt;
 
 use tickwire_session::counters;
 
-use super::super::message::{Collision, Selection};
-use super::super::{EntityId, PlayerId};
 use super::world::Entity;
+use crate::lwar::message::{Collision, Selection};
+use crate::lwar::{EntityId, PlayerId};
 
 /// How far the client has come (see `STATES.md`).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -9,7 +9,7 @@ use core::time::Duration;
 use tickwire_session::{Instant, PeerClock};
 use tickwire_wire::Serial;
 
-use super::super::limits::PREDICTION_MAX;
+use crate::lwar::limits::PREDICTION_MAX;
 
 /// An entity as it is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

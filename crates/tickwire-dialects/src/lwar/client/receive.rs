@@ -5,13 +5,13 @@ use core::time::Duration;
 use tickwire_session::{Addr, Instant};
 use tickwire_wire::Serial;
 
-use super::super::limits::{EVENTS_WAITING, RECEIVE_MAX, SEND_PERIOD};
-use super::super::message::{BadText, Framed, Reliable, Unreliable};
-use super::super::packet::Header;
-use super::super::reliable::{Acked, Order};
-use super::super::{EntityId, Reader};
 use super::world::TooMany;
 use super::{Client, ClientEvent, EndReason, Phase, Shown};
+use crate::lwar::limits::{EVENTS_WAITING, RECEIVE_MAX, SEND_PERIOD};
+use crate::lwar::message::{BadText, Framed, Reliable, Unreliable};
+use crate::lwar::packet::Header;
+use crate::lwar::reliable::{Acked, Order};
+use crate::lwar::{EntityId, PlayerId, Reader};
 
 impl Client {
     pub(super) fn receive(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
@@ -36,11 +36,11 @@ impl Client {
         };
         self.traffic.received(bytes.len());
         self.last_heard = now;
-        self.hear_ack(now, header.ack);
-        self.hear_messages(now, header.timestamp, r);
+        self.handle_ack(now, header.ack);
+        self.handle_messages(now, header.timestamp, r);
     }
 
-    fn hear_ack(&mut self, now: Instant, ack: u32) {
+    fn handle_ack(&mut self, now: Instant, ack: u32) {
         match self.outbox.acknowledge(ack) {
             Acked::Nothing => {}
             Acked::NeverSent => self.counters.ack_never_sent += 1,
@@ -54,7 +54,7 @@ impl Client {
         }
     }
 
-    fn hear_messages(&mut self, now: Instant, timestamp: u32, mut r: Reader<'_>) {
+    fn handle_messages(&mut self, now: Instant, timestamp: u32, mut r: Reader<'_>) {
         let stale = self
             .newest
             .is_some_and(|newest| timestamp.is_older_than(newest));
@@ -69,7 +69,7 @@ impl Client {
                     match self.inbox.order(seq) {
                         Order::Next => {
                             self.inbox.advance();
-                            self.hear_reliable(now, content);
+                            self.handle_reliable(now, content);
                         }
                         Order::Repeated | Order::Early if self.is_own_leave(content) => {
                             self.end(EndReason::Disconnected);
@@ -78,11 +78,11 @@ impl Client {
                         Order::Early => gap = true,
                     }
                 }
-                Ok(Framed::Unreliable(Unreliable::Full)) => self.hear_full(),
+                Ok(Framed::Unreliable(Unreliable::Full)) => self.handle_full(),
                 Ok(Framed::Unreliable(_)) if stale => refused = true,
                 Ok(Framed::Unreliable(message)) => {
                     updated = true;
-                    self.hear_unreliable(timestamp, &message);
+                    self.handle_unreliable(timestamp, &message);
                 }
                 Err(_) => {
                     self.counters.undecodable += 1;
@@ -97,14 +97,14 @@ impl Client {
             self.newest = Some(timestamp);
         }
         if updated {
-            self.hear_sending(now, timestamp);
+            self.handle_sending(now, timestamp);
         }
         self.counters.stale += u64::from(refused);
         self.counters.sequence_gap += u64::from(gap);
     }
 
     /// Notes that updates of this moment arrived, and how many sendings before it did not.
-    fn hear_sending(&mut self, now: Instant, timestamp: u32) {
+    fn handle_sending(&mut self, now: Instant, timestamp: u32) {
         self.last_update = Some(now);
         self.clock.add_arrival(now, timestamp);
         let period = i64::try_from(SEND_PERIOD.as_millis()).unwrap_or(i64::MAX);
@@ -127,7 +127,7 @@ impl Client {
     }
 
     /// There is no place: an answer to Connect, and to nothing else.
-    fn hear_full(&mut self) {
+    fn handle_full(&mut self) {
         if self.phase == Phase::Connecting {
             self.end(EndReason::Full);
         } else {
@@ -135,14 +135,21 @@ impl Client {
         }
     }
 
-    fn hear_reliable(&mut self, now: Instant, content: Result<Reliable<'_>, BadText>) {
+    fn handle_reliable(&mut self, now: Instant, content: Result<Reliable<'_>, BadText>) {
         let Ok(message) = content else {
             self.counters.violations += 1;
             return;
         };
         if self.phase == Phase::Connecting {
-            self.hear_first(now, &message);
+            self.handle_first(now, &message);
             return;
+        }
+        match message {
+            Reliable::Chat { player, text } if player == PlayerId::SERVER => {
+                self.farewell = Some(text.into());
+            }
+            Reliable::Leave { player } if Some(player) == self.player => {}
+            _ => self.farewell = None,
         }
         match message {
             Reliable::Join { player, name } => match self.world.join(player, name) {
@@ -208,7 +215,7 @@ impl Client {
     }
 
     /// The first reliable message tells this client who it is.
-    fn hear_first(&mut self, now: Instant, message: &Reliable<'_>) {
+    fn handle_first(&mut self, now: Instant, message: &Reliable<'_>) {
         let Reliable::Join { player, name } = *message else {
             self.counters.violations += 1;
             return;
@@ -222,7 +229,7 @@ impl Client {
         self.events.push_back(ClientEvent::Connected { player });
     }
 
-    fn hear_unreliable(&mut self, timestamp: u32, message: &Unreliable<'_>) {
+    fn handle_unreliable(&mut self, timestamp: u32, message: &Unreliable<'_>) {
         match message {
             Unreliable::Stats(scores) => scores.iter().for_each(|score| {
                 self.world.set_score(&score);
@@ -232,50 +239,37 @@ impl Client {
                 }
             }),
             Unreliable::Update(bodies) => bodies.iter().for_each(|body| {
-                let (x, y) = (body.x.into(), body.y.into());
-                let orientation = f32::from(body.orientation % 360);
-                let health = body.health.min(100);
-                let shown = Shown {
-                    x,
-                    y,
-                    orientation,
-                    health,
-                    reach: 0.0,
-                };
-                self.update(timestamp, body.entity, shown);
+                self.update(timestamp, body.entity, |last| Shown {
+                    x: body.x.into(),
+                    y: body.y.into(),
+                    orientation: f32::from(body.orientation % 360),
+                    health: body.health.min(100),
+                    ..last
+                });
             }),
             Unreliable::UpdatePos(places) => places.iter().for_each(|place| {
-                let (x, y) = (place.x.into(), place.y.into());
-                let shown = Shown {
-                    x,
-                    y,
-                    health: 100,
-                    ..Shown::default()
-                };
-                self.update(timestamp, place.entity, shown);
+                self.update(timestamp, place.entity, |last| Shown {
+                    x: place.x.into(),
+                    y: place.y.into(),
+                    ..last
+                });
             }),
             Unreliable::UpdateRay(rays) => rays.iter().for_each(|ray| {
-                let (x, y) = (ray.x.into(), ray.y.into());
-                let orientation = f32::from(ray.orientation % 360);
-                let shown = Shown {
-                    x,
-                    y,
-                    orientation,
-                    health: 100,
+                self.update(timestamp, ray.entity, |last| Shown {
+                    x: ray.x.into(),
+                    y: ray.y.into(),
+                    orientation: f32::from(ray.orientation % 360),
                     reach: ray.length.into(),
-                };
-                self.update(timestamp, ray.entity, shown);
+                    ..last
+                });
             }),
             Unreliable::UpdateCircle(circles) => circles.iter().for_each(|circle| {
-                let (x, y) = (circle.x.into(), circle.y.into());
-                let shown = Shown {
-                    x,
-                    y,
-                    health: 100,
+                self.update(timestamp, circle.entity, |last| Shown {
+                    x: circle.x.into(),
+                    y: circle.y.into(),
                     reach: circle.radius.into(),
-                    orientation: 0.0,
-                };
-                self.update(timestamp, circle.entity, shown);
+                    ..last
+                });
             }),
             Unreliable::Collision(collision) => {
                 // Of an entity that is gone, or not yet there, nothing can be shown.
@@ -288,10 +282,17 @@ impl Client {
         }
     }
 
-    fn update(&mut self, timestamp: u32, id: EntityId, shown: Shown) {
-        match self.world.entities.get_mut(&id) {
-            Some(entity) => entity.track.update(timestamp, shown),
-            None => self.counters.unknown_entity += 1,
-        }
+    /// Takes an update, which changes what it speaks of and leaves the rest as it was.
+    fn update(&mut self, timestamp: u32, id: EntityId, change: impl FnOnce(Shown) -> Shown) {
+        let Some(entity) = self.world.entities.get_mut(&id) else {
+            self.counters.unknown_entity += 1;
+            return;
+        };
+        let unharmed = Shown {
+            health: 100,
+            ..Shown::default()
+        };
+        let last = entity.track.latest().unwrap_or(unharmed);
+        entity.track.update(timestamp, change(last));
     }
 }

@@ -3,10 +3,10 @@
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 
-use super::super::limits::{ENTITIES_MAX, PLAYERS_MAX};
-use super::super::message::{PlayerScore, Selection};
-use super::super::{EntityId, Kind, PlayerId};
 use super::prediction::Track;
+use crate::lwar::limits::{ENTITIES_MAX, PLAYERS_MAX};
+use crate::lwar::message::{PlayerScore, Selection};
+use crate::lwar::{EntityId, Kind, PlayerId};
 
 /// A player as the server tells it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 
 use tickwire_wire::DecodeError;
 
-use super::super::{EntityId, Id, PlayerId, Reader, Writer};
+use crate::lwar::{EntityId, Id, PlayerId, Reader, Writer};
 
 /// What kind of thing an entity or a weapon is.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

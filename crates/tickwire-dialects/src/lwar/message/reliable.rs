@@ -2,9 +2,9 @@
 
 use tickwire_wire::DecodeError;
 
-use super::super::limits::{CHAT_MAX, NAME_MAX};
-use super::super::{EntityId, PlayerId, Reader, Writer};
 use super::Kind;
+use crate::lwar::limits::{CHAT_MAX, NAME_MAX};
+use crate::lwar::{EntityId, PlayerId, Reader, Writer};
 
 /// A reliable message without its number.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -2,9 +2,9 @@
 
 use tickwire_wire::DecodeError;
 
-use super::super::input::{History, Point};
-use super::super::{EntityId, PlayerId, Reader, Writer};
 use super::{Body, Circle, Place, PlayerScore, Ray, Records};
+use crate::lwar::input::{History, Point};
+use crate::lwar::{EntityId, PlayerId, Reader, Writer};
 
 /// An unreliable message.
 #[derive(Clone, Copy, Debug, PartialEq)]

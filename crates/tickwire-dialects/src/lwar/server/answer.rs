@@ -7,17 +7,20 @@ use alloc::vec::Vec;
 
 use tickwire_session::{Addr, Instant, Transmit};
 
-use super::super::PlayerId;
-use super::super::limits::ANSWERS_WAITING;
-use super::super::message::Unreliable;
-use super::super::packet::Header;
 use super::Server;
+use crate::lwar::PlayerId;
+use crate::lwar::limits::ANSWERS_WAITING;
+use crate::lwar::message::Unreliable;
+use crate::lwar::packet::Header;
 
 /// What somebody is told.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Answer {
-    Join(PlayerId),
-    Full { ack: u32 },
+    /// The Join of a client that has not acknowledged it, or a packet of its synchronisation.
+    Sync(PlayerId),
+    Full {
+        ack: u32,
+    },
     Leave,
 }
 
@@ -58,16 +61,16 @@ impl Server {
             Answer::Full { ack } => {
                 Unreliable::Full.encode(&mut Header { ack, timestamp: 0 }.begin(out));
             }
-            Answer::Join(player) => {
+            Answer::Sync(player) => {
                 let place = self.places.get_mut(usize::from(player.0.index))?;
                 let peer = place.as_deref_mut().filter(|peer| peer.player == player)?;
-                peer.write_packet(now, timestamp, None, out);
+                peer.write_answer(now, timestamp, out);
             }
             Answer::Leave => {
                 let departed = self
                     .departed
                     .iter_mut()
-                    .find(|departed| departed.addr == to)?;
+                    .find(|departed| departed.addr == to && !departed.is_told())?;
                 departed.write_packet(now, timestamp, out);
             }
         }

@@ -8,12 +8,12 @@ use alloc::vec::Vec;
 
 use tickwire_session::Instant;
 
-use super::super::Writer;
-use super::super::limits::{COLLISIONS_WAITING, PLAYERS_MAX, STATS_PERIOD};
-use super::super::message::{
+use super::entities::{Entities, Shape};
+use crate::lwar::limits::{COLLISIONS_WAITING, PLAYERS_MAX, STATS_PERIOD};
+use crate::lwar::message::{
     Body, Circle, Collision, Place, PlayerScore, Ray, Record, Records, Unreliable, encode_all,
 };
-use super::entities::{Entities, Shape};
+use crate::lwar::{EntityId, Writer};
 
 #[derive(Debug)]
 pub(super) struct Broadcast {
@@ -87,6 +87,13 @@ impl Broadcast {
             self.collisions.pop_front();
         }
         self.collisions.push_back(collision);
+    }
+
+    /// Whether a collision of this entity waits to be sent.
+    pub(super) fn has_collision_of(&self, entity: EntityId) -> bool {
+        self.collisions
+            .iter()
+            .any(|collision| collision.entities.contains(&entity))
     }
 
     /// Whether this sending carries the scores; says so twice a second.

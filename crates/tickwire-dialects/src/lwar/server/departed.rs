@@ -6,12 +6,12 @@ use alloc::vec::Vec;
 
 use tickwire_session::{Addr, Instant};
 
-use super::super::PlayerId;
-use super::super::limits::{DEPARTED_MAX, LEAVE_PERIOD};
-use super::super::message::Reliable;
-use super::super::packet::Header;
-use super::super::reliable::{Inbox, Outbox};
 use super::peer::Peer;
+use crate::lwar::PlayerId;
+use crate::lwar::limits::{DEPARTED_MAX, LEAVE_PERIOD};
+use crate::lwar::message::Reliable;
+use crate::lwar::packet::Header;
+use crate::lwar::reliable::{Inbox, Outbox};
 
 #[derive(Debug)]
 pub(super) struct Departed {
@@ -77,9 +77,14 @@ impl Departed {
         });
     }
 
+    /// Whether it has acknowledged its Leave: there is nothing more to say to it.
+    pub(super) fn is_told(&self) -> bool {
+        self.outbox.is_empty()
+    }
+
     /// Whether it knows that it is gone, or need not be told on the server's clock.
     pub(super) fn is_done(&self) -> bool {
-        !self.repeats || self.outbox.is_empty()
+        !self.repeats || self.is_told()
     }
 
     pub(super) fn write_packet(&mut self, now: Instant, timestamp: u32, out: &mut Vec<u8>) {

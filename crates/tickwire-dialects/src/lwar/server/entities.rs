@@ -2,14 +2,14 @@
 
 use alloc::vec::Vec;
 
-use super::super::id::Ids;
-use super::super::limits::ENTITIES_MAX;
-use super::super::{EntityId, Kind, PlayerId};
+use crate::lwar::id::Ids;
+use crate::lwar::limits::ENTITIES_MAX;
+use crate::lwar::{EntityId, Kind, PlayerId};
 
 /// What an update says about an entity, and so which message carries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A solid thing: ship, rocket, planet, sun.
+    /// A solid thing: ship, bullet, rocket, planet, sun.
     Body {
         /// Position.
         x: i16,
@@ -20,7 +20,8 @@ pub enum Shape {
         /// Percent.
         health: u8,
     },
-    /// A thing that does nothing but move: a bullet.
+    /// A thing that does nothing but move. Its heading and health stay what they were. The original
+    /// client reads bullets from [`Body`](Self::Body) alone.
     Place {
         /// Position.
         x: i16,

@@ -5,15 +5,15 @@ use core::fmt;
 
 use tickwire_session::counters;
 
-use super::super::PlayerId;
-use super::super::limits::ENTITIES_MAX;
-use super::super::message::Selection;
+use crate::lwar::PlayerId;
+use crate::lwar::limits::ENTITIES_MAX;
+use crate::lwar::message::Selection;
 
 /// What the game is told.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ServerEvent {
-    /// Somebody is there and can be seen by the others. It has no ship yet.
+    /// Somebody is there, has proved its address and can be seen by the others. It has no ship yet.
     Joined {
         /// Its id.
         player: PlayerId,
@@ -131,8 +131,10 @@ counters! {
         stranger,
         /// Connects answered with Full.
         full,
-        /// Clients that never acknowledged their Join and gave way to another.
-        abandoned,
+        /// Clients that never named their player id, and lost their place after 5 s or to another.
+        unproved,
+        /// Names beyond a player's rate, which had no effect.
+        rename_rate,
         /// Chats, names and selections that must be sent again because there were too many.
         held_back,
         /// Answers and datagrams dropped because too much was waiting.

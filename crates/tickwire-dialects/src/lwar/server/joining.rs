@@ -1,19 +1,20 @@
-//! How a stranger becomes a client.
+//! How a stranger becomes a player.
 //!
-//! In: packets from addresses that are nobody's, and from clients that have not acknowledged their
-//! Join. Out: at most one answer to each, little longer than its question, and for whoever
-//! acknowledges its Join all that there is. Until then the address may be invented: nobody else hears of
-//! it, and its place is only lent.
+//! In: packets from addresses that are nobody's, and from clients that have not proved that theirs
+//! receives. Out: at most one answer to each packet. Anybody can write somebody else's address into a
+//! datagram, so nothing is sent to it unasked, and nobody else hears of it, before a message names the
+//! player id that was sent there.
 
 use alloc::boxed::Box;
+use core::cmp::Reverse;
 
 use tickwire_session::{Addr, Instant};
 
-use super::super::limits::JOIN_HOLD;
-use super::super::message::{BadText, Framed, Reliable};
-use super::super::{PlayerId, Reader};
 use super::violation::Violation;
 use super::{Answer, Departure, Farewell, Peer, Server, ServerEvent, Stage};
+use crate::lwar::limits::{JOIN_HOLD, UNPROVED_ANSWERS};
+use crate::lwar::message::{BadText, Framed, Reliable, Unreliable};
+use crate::lwar::{PlayerId, Reader};
 
 impl Server {
     /// Looks for a Connect, the only thing that a stranger may say.
@@ -46,11 +47,10 @@ impl Server {
         if name.is_empty() {
             return Violation::BadName.count(&mut self.counters);
         }
-        if seq == 1 {
-            self.make_room(now);
+        if seq == 1 && self.is_full() {
+            self.make_room(now, from);
         }
-        let taken = self.places.iter().flatten().count();
-        if taken >= usize::from(self.players_max) {
+        if self.is_full() {
             self.counters.full += 1;
             return self.answer(from, Answer::Full { ack: seq });
         }
@@ -61,92 +61,129 @@ impl Server {
         let Some(id) = self.player_ids.give() else {
             return;
         };
-        let player = PlayerId(id);
+        let player = PlayerId(self.generations.permute(id));
         let mut peer = Box::new(Peer::new(now, from, player, name));
         peer.inbox.advance();
-        peer.outbox.push(&Reliable::Join { player, name });
+        peer.tell(&Reliable::Join { player, name });
         if let Some(place) = self.places.get_mut(usize::from(id.index)) {
             *place = Some(peer);
         }
         self.wake(now);
-        self.answer(from, Answer::Join(player));
+        self.answer(from, Answer::Sync(player));
     }
 
-    /// Takes a place back from a client that did not acknowledge its Join and stopped asking, if
-    /// there is no other.
-    fn make_room(&mut self, now: Instant) {
-        let joining = |peer: &Peer| match peer.stage {
-            Stage::Joining { last_connect } => Some((last_connect, peer.player.0.index)),
-            Stage::Established { .. } => None,
+    fn is_full(&self) -> bool {
+        self.places.iter().flatten().count() >= usize::from(self.players_max)
+    }
+
+    /// Takes a place back from a client that has proved nothing: the oldest of the host that has the
+    /// most of them, so that one host cannot keep the others out.
+    fn make_room(&mut self, now: Instant, newcomer: Addr) {
+        let unproved = || {
+            self.places
+                .iter()
+                .flatten()
+                .filter(|peer| !peer.is_proved())
         };
-        if self.places.iter().flatten().count() < usize::from(self.players_max) {
-            return;
-        }
-        let oldest = self
-            .places
-            .iter()
-            .flatten()
-            .filter_map(|peer| joining(peer))
-            .min();
-        if let Some((last_connect, index)) = oldest
-            && now.since(last_connect) >= JOIN_HOLD
-        {
-            self.counters.abandoned += 1;
+        let crowd = |peer: &Peer| {
+            unproved()
+                .filter(|other| other.addr.host == peer.addr.host)
+                .count()
+        };
+        // Forged Connects name a host each. Against those, whoever is answering keeps its place.
+        let may_go = |peer: &Peer| {
+            (peer.addr.host != newcomer.host && crowd(peer) > 1)
+                || now.since(peer.last_heard) >= JOIN_HOLD
+        };
+        let goes = unproved()
+            .filter(|peer| may_go(peer))
+            .max_by_key(|peer| (crowd(peer), Reverse(peer.since)))
+            .map(|peer| peer.player.0.index);
+        if let Some(index) = goes {
+            self.counters.unproved += 1;
             self.depart(now, index, Departure::TimedOut, Farewell::None);
         }
     }
 
-    /// Repeats its Join to a client that has not seen it.
-    pub(super) fn welcome_again(&mut self, now: Instant, peer: &mut Peer) {
-        peer.stage = Stage::Joining { last_connect: now };
-        self.answer(peer.addr, Answer::Join(peer.player));
-    }
-
-    /// The client has shown that its address is its own: the others hear of it, and it of them.
-    pub(super) fn establish(&mut self, now: Instant, peer: &mut Peer) {
-        let (player, name) = (peer.player, &*peer.name);
-        self.tell_all(&Reliable::Join { player, name });
-        let outbox = &mut peer.outbox;
-        outbox.push(&Reliable::Join {
+    /// Queues all that there is for a client that has acknowledged its Join.
+    pub(super) fn begin_sync(&self, peer: &mut Peer) {
+        peer.stage = Stage::Proving {
+            answers_left: UNPROVED_ANSWERS,
+        };
+        peer.tell(&Reliable::Join {
             player: PlayerId::SERVER,
             name: &self.name,
         });
-        for other in self.established() {
-            outbox.push(&Reliable::Join {
+        for other in self.proved() {
+            peer.tell(&Reliable::Join {
                 player: other.player,
                 name: &other.name,
             });
         }
         for entity in self.entities.iter() {
             let (entity, owner, kind) = (entity.id, entity.owner, entity.kind);
-            outbox.push(&Reliable::Add {
+            peer.tell(&Reliable::Add {
                 entity,
                 owner,
                 kind,
             });
         }
-        for other in self.established() {
+        for other in self.proved() {
             if let Some(selection) = other.selection {
-                outbox.push(&Reliable::Selection {
+                peer.tell(&Reliable::Selection {
                     player: other.player,
                     selection,
                 });
             }
         }
-        let synced = outbox.push(&Reliable::Synced);
+        peer.end_sync();
+    }
+
+    /// Answers a packet of a client that has not proved that its address receives.
+    pub(super) fn answer_unproved(&mut self, peer: &mut Peer, asks_for_join: bool) {
+        if peer.outbox.is_empty() {
+            return;
+        }
+        match &mut peer.stage {
+            Stage::Joining if asks_for_join => {}
+            Stage::Proving { answers_left } if *answers_left > 0 => *answers_left -= 1,
+            _ => return,
+        }
+        self.answer(peer.addr, Answer::Sync(peer.player));
+    }
+
+    /// The client has named the id that it was sent: its address is its own, and it joins the others.
+    pub(super) fn prove(&mut self, now: Instant, peer: &mut Peer) {
+        peer.stage = Stage::Proved;
+        let (player, name) = (peer.player, &*peer.name);
+        self.tell_all(&Reliable::Join { player, name });
         self.events.push_back(ServerEvent::Joined {
             player,
             name: name.into(),
         });
-        peer.stage = Stage::Established { synced };
         self.wake(now);
     }
 }
 
 /// Whether a message that was processed before is the Connect of a client that has not seen its Join.
 pub(super) fn asks_for_join(peer: &Peer, content: Result<Reliable<'_>, BadText>) -> bool {
-    // A name shorter than the Join's would be a small question with a large answer, and the address
-    // may be invented. For the same reason a packet full of Connects is one question.
-    !peer.is_established()
-        && matches!(content, Ok(Reliable::Connect { name }) if name.len() >= peer.name.len())
+    // A name shorter than the Join's would be a small question with a large answer.
+    matches!(content, Ok(Reliable::Connect { name }) if name.len() >= peer.name.len())
+}
+
+/// The player as whom a message speaks.
+pub(super) const fn speaker(message: &Framed<'_>) -> Option<PlayerId> {
+    match message {
+        Framed::Reliable {
+            content:
+                Ok(
+                    Reliable::Chat { player, .. }
+                    | Reliable::Name { player, .. }
+                    | Reliable::Selection { player, .. },
+                ),
+            ..
+        } => Some(*player),
+        Framed::Unreliable(Unreliable::Input(input)) => Some(input.player),
+        _ => None,
+    }
 }

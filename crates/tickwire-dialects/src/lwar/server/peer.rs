@@ -6,15 +6,18 @@ use alloc::vec::Vec;
 use tickwire_session::{Addr, Instant, Loss, PeerStats, RoundTrip, TokenBucket, Traffic};
 use tickwire_wire::Serial;
 
-use super::super::limits::{
-    BROADCAST_REFILL, BROADCASTS_AT_ONCE, INPUT_HOLD, VIOLATION_FORGIVEN, VIOLATIONS_MAX,
-};
-use super::super::message::{Input, PlayerScore, Selection};
-use super::super::packet::Header;
-use super::super::reliable::{Inbox, Outbox};
-use super::super::{Buttons, Controls, PlayerId};
 use super::Score;
 use super::broadcast::{Broadcast, Cursor};
+use super::unnumbered::{Subject, Unnumbered};
+use crate::lwar::Writer;
+use crate::lwar::limits::{
+    BROADCAST_REFILL, BROADCASTS_AT_ONCE, INPUT_HOLD, NUMBERED_MAX, RENAME_REFILL, RENAMES_AT_ONCE,
+    VIOLATION_FORGIVEN, VIOLATIONS_MAX,
+};
+use crate::lwar::message::{Input, PlayerScore, Reliable, Selection};
+use crate::lwar::packet::Header;
+use crate::lwar::reliable::{Inbox, Outbox};
+use crate::lwar::{Buttons, Controls, PlayerId};
 
 #[derive(Debug)]
 pub(super) struct Peer {
@@ -24,11 +27,18 @@ pub(super) struct Peer {
     pub(super) selection: Option<Selection>,
     pub(super) score: Score,
     pub(super) stage: Stage,
+    /// Messages with numbers, which are sent until they are acknowledged.
     pub(super) outbox: Outbox,
+    /// Messages behind those.
+    unnumbered: Unnumbered,
+    /// The number of Synced, once it has one.
+    synced: Option<u32>,
     pub(super) inbox: Inbox,
     pub(super) controls: HeldControls,
     /// Timestamp of the newest packet.
     newest: Option<u32>,
+    /// When it got its place.
+    pub(super) since: Instant,
     pub(super) last_heard: Instant,
     /// When an acknowledgement last told something new, or nothing waited for one.
     pub(super) last_progress: Instant,
@@ -36,19 +46,23 @@ pub(super) struct Peer {
     pub(super) sending: Option<Cursor>,
     pub(super) violations: TokenBucket,
     pub(super) broadcasts: TokenBucket,
+    pub(super) renames: TokenBucket,
     pub(super) round_trip: RoundTrip,
     pub(super) traffic: Traffic,
     pub(super) resent: u64,
     pub(super) refused: u64,
 }
 
-/// How far a client has come (see `STATES.md`).
+/// What a client has shown of itself (see `STATES.md`).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Stage {
-    /// It may be an invented address: it was sent its Join and has not acknowledged it.
-    Joining { last_connect: Instant },
-    /// It is being told what there is; `synced` is the number of the message that ends that.
-    Established { synced: u32 },
+    /// Nothing: anybody can write an address into a Connect.
+    Joining,
+    /// An acknowledgement of its Join, which can be forged as well, since its number is always 1. It is
+    /// told what there is, but only in answer to its own packets.
+    Proving { answers_left: u8 },
+    /// Its player id, which it can know from its Join alone. Everybody knows it now.
+    Proved,
 }
 
 impl Peer {
@@ -59,16 +73,20 @@ impl Peer {
             name: name.into(),
             selection: None,
             score: Score::default(),
-            stage: Stage::Joining { last_connect: now },
+            stage: Stage::Joining,
             outbox: Outbox::new(),
+            unnumbered: Unnumbered::default(),
+            synced: None,
             inbox: Inbox::default(),
             controls: HeldControls::default(),
             newest: None,
+            since: now,
             last_heard: now,
             last_progress: now,
             sending: None,
             violations: TokenBucket::new(now, VIOLATIONS_MAX, VIOLATION_FORGIVEN),
             broadcasts: TokenBucket::new(now, BROADCASTS_AT_ONCE, BROADCAST_REFILL),
+            renames: TokenBucket::new(now, RENAMES_AT_ONCE, RENAME_REFILL),
             round_trip: RoundTrip::new(),
             traffic: Traffic::NONE,
             resent: 0,
@@ -76,19 +94,53 @@ impl Peer {
         }
     }
 
-    pub(super) const fn is_established(&self) -> bool {
-        matches!(self.stage, Stage::Established { .. })
+    pub(super) fn is_proved(&self) -> bool {
+        self.stage == Stage::Proved
+    }
+
+    /// Whether the synchronisation is on its way, so that what happens from now on has to follow it.
+    pub(super) fn is_told(&self) -> bool {
+        self.stage != Stage::Joining
+    }
+
+    /// Queues a reliable message.
+    pub(super) fn tell(&mut self, message: &Reliable<'_>) {
+        if self.unnumbered.is_empty() && self.outbox.len() < NUMBERED_MAX {
+            let seq = self.outbox.push(message);
+            if *message == Reliable::Synced {
+                self.synced = Some(seq);
+            }
+        } else {
+            self.unnumbered.push(message);
+        }
+    }
+
+    /// Ends the synchronisation: what is told from here on counts as waiting.
+    pub(super) fn end_sync(&mut self) {
+        self.tell(&Reliable::Synced);
+        self.unnumbered.end_sync();
+    }
+
+    /// Numbers what waits, as far as the window allows.
+    pub(super) fn fill_window(&mut self) {
+        while self.outbox.len() < NUMBERED_MAX
+            && let Some(message) = self.unnumbered.pop()
+        {
+            let seq = self.outbox.push_encoded(&message.bytes);
+            if message.subject == Subject::Synced {
+                self.synced = Some(seq);
+            }
+        }
     }
 
     /// Reliable messages that wait for an acknowledgement, the synchronisation not counted.
     pub(super) fn unacknowledged(&self) -> usize {
-        let Stage::Established { synced } = self.stage else {
-            return 0;
-        };
-        let after_sync = self.outbox.next().wrapping_sub(synced.next());
-        self.outbox
-            .len()
-            .min(usize::try_from(after_sync).unwrap_or(usize::MAX))
+        let numbered = self.synced.map_or(0, |synced| {
+            let after_sync = self.outbox.next().wrapping_sub(synced.next());
+            let after_sync = usize::try_from(after_sync).unwrap_or(usize::MAX);
+            self.outbox.len().min(after_sync)
+        });
+        numbered + self.unnumbered.behind_sync()
     }
 
     /// Notes a packet's timestamp; whether a newer packet came before this one.
@@ -102,32 +154,33 @@ impl Peer {
         stale
     }
 
-    /// Writes the next packet: the reliable messages if it is the first of its sending, then as much
-    /// of `broadcast` as fits, once Synced was sent.
-    pub(super) fn write_packet(
+    /// Writes an answer: a packet of reliable messages and nothing else.
+    pub(super) fn write_answer(&mut self, now: Instant, timestamp: u32, out: &mut Vec<u8>) {
+        let before = out.len();
+        let mut w = self.header(timestamp).begin(out);
+        self.write_reliable(now, &mut w);
+        self.traffic.sent(out.len() - before);
+    }
+
+    /// Writes the next packet of a sending: the reliable messages if it is the first, then as much of
+    /// `broadcast` as fits, once Synced was sent.
+    pub(super) fn write_sending(
         &mut self,
         now: Instant,
-        timestamp: u32,
-        broadcast: Option<&Broadcast>,
+        mut cursor: Cursor,
+        broadcast: &Broadcast,
         out: &mut Vec<u8>,
     ) {
         let before = out.len();
-        let mut w = Header {
-            ack: self.inbox.ack(),
-            timestamp,
-        }
-        .begin(out);
-        let mut cursor = self.sending.take().unwrap_or_default();
+        let mut w = self.header(broadcast.timestamp()).begin(out);
         if cursor.packets == 0 {
-            let written = self.outbox.write(now, &mut w);
-            self.resent += written.repeated;
-            self.traffic.messages_out += written.messages;
+            self.write_reliable(now, &mut w);
         }
         cursor.packets += 1;
-        let synced =
-            matches!(self.stage, Stage::Established { synced } if self.outbox.has_sent(synced));
-        if let Some(broadcast) = broadcast
-            && synced
+        self.sending = None;
+        if self
+            .synced
+            .is_some_and(|synced| self.outbox.has_sent(synced))
         {
             let before = cursor.written;
             let more = broadcast.write(&mut cursor, &mut w);
@@ -135,6 +188,19 @@ impl Peer {
             self.sending = more.then_some(cursor);
         }
         self.traffic.sent(out.len() - before);
+    }
+
+    fn header(&self, timestamp: u32) -> Header {
+        Header {
+            ack: self.inbox.ack(),
+            timestamp,
+        }
+    }
+
+    fn write_reliable(&mut self, now: Instant, w: &mut Writer<'_>) {
+        let written = self.outbox.write(now, w);
+        self.resent += written.repeated;
+        self.traffic.messages_out += written.messages;
     }
 
     pub(super) fn scoreboard_line(&self) -> PlayerScore {
@@ -149,9 +215,10 @@ impl Peer {
 
     pub(super) fn stats(&self) -> PeerStats<'_> {
         let state = match self.stage {
-            Stage::Joining { .. } => "Joining",
-            Stage::Established { .. } if self.is_syncing() => "Syncing",
-            Stage::Established { .. } => "Playing",
+            Stage::Joining => "Joining",
+            Stage::Proving { .. } => "Proving",
+            Stage::Proved if self.is_syncing() => "Syncing",
+            Stage::Proved => "Playing",
         };
         let mut stats = PeerStats::new(&self.name, self.addr, state);
         stats.round_trip = self.round_trip.mean();
@@ -165,7 +232,8 @@ impl Peer {
 
     /// Whether part of the synchronisation waits for its acknowledgement.
     fn is_syncing(&self) -> bool {
-        self.outbox.len() > self.unacknowledged()
+        let is_acked = |synced| self.outbox.has_acked(synced);
+        !self.synced.is_some_and(is_acked)
     }
 }
 
@@ -220,9 +288,9 @@ impl HeldControls {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Button;
-    use super::super::super::input::History;
     use super::*;
+    use crate::lwar::Button;
+    use crate::lwar::input::History;
 
     const fn ms(millis: u64) -> Instant {
         Instant::from_millis(millis)

@@ -1,22 +1,22 @@
 //! What a datagram makes the server do.
 //!
 //! A datagram comes from a client, from one that just left, or from a stranger. A client's messages
-//! are heard here, one by one, and passed on to the others and to the game. How a stranger becomes a
-//! client is in `joining`, and what a message costs that must not be sent in `violation`.
+//! are processed here, one by one, and passed on to the others and to the game. How a stranger becomes a
+//! player is in `joining`, and what a message costs that must not be sent in `violation`.
 
 use alloc::boxed::Box;
 
 use tickwire_session::{Addr, Instant};
 use tickwire_wire::DecodeError;
 
-use super::super::Reader;
-use super::super::limits::{BROADCAST_BACKLOG, EVENTS_WAITING, LEAVE_PERIOD, RECEIVE_MAX};
-use super::super::message::{BadText, Framed, Reliable, Unframed, Unreliable};
-use super::super::packet::Header;
-use super::super::reliable::{Acked, Order};
-use super::joining::asks_for_join;
+use super::joining::{asks_for_join, speaker};
 use super::violation::{Outcome, VIOLATIONS_TEXT, Violation};
-use super::{Answer, Departure, Farewell, Peer, Server, ServerEvent};
+use super::{Answer, Departure, Farewell, Peer, Server, ServerEvent, Stage};
+use crate::lwar::Reader;
+use crate::lwar::limits::{BROADCAST_BACKLOG, EVENTS_WAITING, LEAVE_PERIOD, RECEIVE_MAX};
+use crate::lwar::message::{BadText, Framed, Reliable, Unframed, Unreliable};
+use crate::lwar::packet::Header;
+use crate::lwar::reliable::{Acked, Order};
 
 impl Server {
     pub(super) fn receive(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
@@ -59,12 +59,12 @@ impl Server {
         let Some(mut peer) = self.places.get_mut(place).and_then(Option::take) else {
             return;
         };
-        let heard = self.hear(now, &mut peer, header, r);
+        let outcome = self.handle_packet(now, &mut peer, header, r);
         let (addr, index) = (peer.addr, peer.player.0.index);
         if let Some(place) = self.places.get_mut(place) {
             *place = Some(peer);
         }
-        match heard {
+        match outcome {
             Ok(()) => {}
             Err(Departure::Disconnected) => {
                 self.depart(now, index, Departure::Disconnected, Farewell::Answered);
@@ -75,7 +75,7 @@ impl Server {
     }
 
     /// Works through a client's packet. An error says why the client is to be removed.
-    fn hear(
+    fn handle_packet(
         &mut self,
         now: Instant,
         peer: &mut Peer,
@@ -84,15 +84,20 @@ impl Server {
     ) -> Result<(), Departure> {
         peer.traffic.received(r.position() + r.remaining());
         peer.last_heard = now;
-        self.hear_ack(now, peer, header.ack);
+        self.handle_ack(now, peer, header.ack);
         let stale = peer.is_stale(header.timestamp);
         let (mut refused, mut gap, mut held_back, mut asked) = (false, false, false, false);
         while !r.is_empty() {
             let framed = Framed::decode(&mut r);
             peer.traffic.messages_in += u64::from(framed.is_ok());
+            if let (Stage::Proving { .. }, Ok(message)) = (peer.stage, &framed)
+                && speaker(message) == Some(peer.player)
+            {
+                self.prove(now, peer);
+            }
             match framed {
                 Ok(Framed::Reliable { seq, content }) => match peer.inbox.order(seq) {
-                    Order::Next => match self.hear_reliable(now, peer, content) {
+                    Order::Next => match self.handle_reliable(now, peer, content) {
                         Outcome::Taken => peer.inbox.advance(),
                         Outcome::Violation(violation) => self.punish(now, peer, violation)?,
                         Outcome::HeldBack => held_back = true,
@@ -110,16 +115,14 @@ impl Server {
                     Order::Early => gap = true,
                 },
                 Ok(Framed::Unreliable(_)) if stale => refused = true,
-                Ok(Framed::Unreliable(message)) => self.hear_unreliable(now, peer, &message),
+                Ok(Framed::Unreliable(message)) => self.handle_unreliable(now, peer, &message),
                 Err(unframed) => {
-                    self.hear_unframed(now, peer, unframed)?;
+                    self.handle_unframed(now, peer, unframed)?;
                     break;
                 }
             }
         }
-        if asked {
-            self.welcome_again(now, peer);
-        }
+        self.answer_unproved(peer, asked);
         self.counters.stale += u64::from(refused);
         self.counters.held_back += u64::from(held_back);
         // Behind a message that was held back everything is early.
@@ -127,7 +130,7 @@ impl Server {
         Ok(())
     }
 
-    fn hear_ack(&mut self, now: Instant, peer: &mut Peer, ack: u32) {
+    fn handle_ack(&mut self, now: Instant, peer: &mut Peer, ack: u32) {
         match peer.outbox.acknowledge(ack) {
             Acked::Nothing => {}
             Acked::NeverSent => {
@@ -139,22 +142,23 @@ impl Server {
             Acked::Progress(sent) => {
                 peer.round_trip.add_sample(now.since(sent.first));
                 peer.last_progress = now;
-                if !peer.is_established() {
-                    self.establish(now, peer);
+                peer.fill_window();
+                if peer.stage == Stage::Joining {
+                    self.begin_sync(peer);
                 }
             }
         }
     }
 
     /// Decides about a reliable message that is the next in order.
-    fn hear_reliable(
+    fn handle_reliable(
         &mut self,
         now: Instant,
         peer: &mut Peer,
         content: Result<Reliable<'_>, BadText>,
     ) -> Outcome {
-        // An address that is not proved may repeat its Connect, and nothing else.
-        if !peer.is_established() {
+        // Who has not acknowledged its Join may repeat its Connect, and nothing else.
+        if peer.stage == Stage::Joining {
             return Outcome::HeldBack;
         }
         let message = match content {
@@ -185,9 +189,15 @@ impl Server {
             | Reliable::Synced => return Outcome::Violation(Violation::ServerOnly),
         }
         let lags = |peer: &Peer| peer.unacknowledged() >= BROADCAST_BACKLOG;
-        let lagging = lags(peer) || self.established().any(lags);
+        let lagging = lags(peer) || self.proved().any(lags);
         if peer.broadcasts.take(now).is_none() && lagging {
             return Outcome::HeldBack;
+        }
+        // Every new name is told to everybody. Names need not be reliable beyond their rate, so nobody
+        // has to repeat one until its turn comes.
+        if matches!(message, Reliable::Name { .. }) && peer.renames.take(now).is_none() {
+            self.counters.rename_rate += 1;
+            return Outcome::Taken;
         }
         self.repeat_to_all(peer, &message);
         Outcome::Taken
@@ -196,7 +206,7 @@ impl Server {
     /// Passes on what a client said, to itself too, and tells the game.
     fn repeat_to_all(&mut self, peer: &mut Peer, message: &Reliable<'_>) {
         self.tell_all(message);
-        peer.outbox.push(message);
+        peer.tell(message);
         self.events.push_back(match *message {
             Reliable::Chat { player, text } => ServerEvent::Chatted {
                 player,
@@ -217,7 +227,7 @@ impl Server {
         });
     }
 
-    fn hear_unreliable(&mut self, now: Instant, peer: &mut Peer, message: &Unreliable<'_>) {
+    fn handle_unreliable(&mut self, now: Instant, peer: &mut Peer, message: &Unreliable<'_>) {
         let violation = match message {
             Unreliable::Input(input) if input.player == peer.player => {
                 peer.controls.apply(now, input);
@@ -232,14 +242,14 @@ impl Server {
     }
 
     /// A message without a known end: nothing behind it can be read.
-    fn hear_unframed(
+    fn handle_unframed(
         &mut self,
         now: Instant,
         peer: &mut Peer,
         unframed: Unframed,
     ) -> Result<(), Departure> {
         if let Some(seq) = unframed.seq
-            && peer.is_established()
+            && peer.is_told()
             && peer.inbox.order(seq) == Order::Next
         {
             return self.punish(now, peer, Violation::UnknownMessage);
@@ -256,7 +266,7 @@ impl Server {
         }
     }
 
-    /// Somebody who left may still acknowledge, or not have heard that its Disconnect arrived.
+    /// Somebody who left may still acknowledge, or not know that its Disconnect arrived.
     fn receive_from_departed(
         &mut self,
         now: Instant,
@@ -279,7 +289,7 @@ impl Server {
                 }
             );
         }
-        if disconnects && !departed.repeats {
+        if disconnects && !departed.repeats && !departed.is_told() {
             departed.until = now + LEAVE_PERIOD;
             self.answer(addr, Answer::Leave);
         }

@@ -6,8 +6,8 @@
 
 use tickwire_session::Instant;
 
-use super::super::message::BadText;
 use super::{Departure, Peer, Server, ServerCounters};
+use crate::lwar::message::BadText;
 
 /// What a client must not do; each has a counter.
 #[derive(Clone, Copy)]

@@ -150,14 +150,18 @@ fn packets_that_do_not_answer_do_not_prolong_it() {
     assert_eq!(c.client.phase(), Phase::Ended(EndReason::Unreachable));
 }
 
+/// The server may be about to start.
 #[test]
-fn a_refused_port_ends_it() {
+fn after_a_refused_port_it_asks_again_until_its_time_out() {
     let mut c = ClientScript::new();
-    c.player(|now, client| {
-        client.handle_closed(now, Path::Datagrams(BOB), Ended::Refused);
-        assert_eq!(client.phase(), Phase::Connecting);
-        client.handle_closed(now, Path::Datagrams(SERVER), Ended::Refused);
-    });
+    for _ in 0..70 {
+        c.player(|now, client| {
+            client.handle_closed(now, Path::Datagrams(SERVER), Ended::Refused);
+        });
+        c.forget();
+        c.expects(&[connect("ann")]);
+    }
+    c.advance(ms(1_000));
     assert_eq!(c.client.phase(), Phase::Ended(EndReason::Unreachable));
 }
 

@@ -152,6 +152,17 @@ fn leave_of_the_own_id_without_having_asked_is_a_removal() {
             ClientEvent::Ended(EndReason::Removed),
         ]
     );
+    assert_eq!(c.client.farewell(), Some(why));
+}
+
+#[test]
+fn what_the_server_said_earlier_is_no_reason() {
+    let mut c = ClientScript::playing(&[]);
+    c.tell(&[chat(player(0), "welcome")]);
+    assert_eq!(c.client.farewell(), None, "it is still there");
+    c.tell(&[join(player(2), "bob"), leave(player(1))]);
+    assert_eq!(c.client.phase(), Phase::Ended(EndReason::Removed));
+    assert_eq!(c.client.farewell(), None);
 }
 
 #[test]

@@ -125,6 +125,20 @@ fn each_kind_of_update_is_shown() {
 }
 
 #[test]
+fn a_position_leaves_heading_and_health_as_they_were() {
+    let mut c = playing();
+    let mut ship = body(SHIP, 1);
+    (ship.orientation, ship.health) = (90, 40);
+    c.show_now(&[update(&[ship])]);
+    c.advance(ms(67));
+    let (entity, x, y) = (SHIP, 2, 3);
+    c.show_now(&[update_pos(&[Place { entity, x, y }])]);
+    let shown = latest(&c, SHIP).unwrap();
+    assert_eq!((shown.x, shown.y), (2.0, 3.0));
+    assert_eq!((shown.orientation, shown.health), (90.0, 40));
+}
+
+#[test]
 fn older_unreliable_parts_are_dropped_and_their_reliable_parts_are_not() {
     let mut c = playing();
     let now = c.timestamp();

@@ -6,12 +6,20 @@ use std::time::Duration;
 use tickwire_dialects::lwar::limits::SEND_PERIOD;
 use tickwire_dialects::lwar::message::{Framed, Reliable, Unreliable};
 use tickwire_dialects::lwar::{
-    Header, PlayerId, Server, ServerConfig, ServerCounters, ServerEvent,
+    Header, Id, PlayerId, Server, ServerConfig, ServerCounters, ServerEvent,
 };
 use tickwire_session::{Addr, Events, Instant, Session, Transmit};
 
-use super::super::words::{connect, datagram, join, reliable};
+use super::super::words::{connect, datagram, forward, join, reliable};
 use super::{ANN, BOB, Packet};
+
+const SECRET: [u8; 32] = [7; 32];
+
+/// The first player id that the script's server gives at a place.
+pub(crate) const fn first_id(index: u16) -> PlayerId {
+    let generation = [0, 0x860f, 0xbf60, 0xd1e4, 0xae3b, 0xbb95, 0x107e, 0x6d99][index as usize];
+    PlayerId(Id { generation, index })
+}
 
 pub(crate) struct ServerScript {
     pub(crate) server: Server,
@@ -43,7 +51,7 @@ impl ServerScript {
         // Not at zero: a timestamp counts from the beginning of the session, not of the clock.
         let now = Instant::from_millis(5_000);
         Self {
-            server: Server::new(now, config),
+            server: Server::new(now, config, SECRET),
             now,
             clients: BTreeMap::new(),
             mail: VecDeque::new(),
@@ -127,6 +135,11 @@ impl ServerScript {
     /// Forgets every client's numbering and all unread mail.
     pub(crate) fn forget(&mut self) {
         self.clients.clear();
+        self.mail.clear();
+    }
+
+    /// Forgets all unread mail.
+    pub(crate) fn forget_mail(&mut self) {
         self.mail.clear();
     }
 
@@ -216,9 +229,16 @@ impl ServerScript {
         };
         self.check_reliable(who, &answer, &[join(player, name)]);
         self.ack(who);
+        self.prove(who, player);
         self.settle();
         self.events.clear();
         player
+    }
+
+    /// `who` names its player id, in an Input that presses nothing and counts as no frame.
+    #[track_caller]
+    pub(crate) fn prove(&mut self, who: Addr, player: PlayerId) {
+        self.send_unreliable(who, &[forward(player, 0, 0)]);
     }
 
     /// From here on `who` is another client, which has said and heard nothing.

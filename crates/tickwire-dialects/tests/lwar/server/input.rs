@@ -3,8 +3,8 @@
 use tickwire_dialects::lwar::message::{Framed, Input, Unreliable};
 use tickwire_dialects::lwar::{Button, Header, History, PlayerId, Point};
 
-use super::super::script::{ANN, BOB, ServerScript, ms};
-use super::super::words::{chat, datagram, forward, player, reliable};
+use super::super::script::{ANN, BOB, ServerScript, first_id, ms};
+use super::super::words::{chat, datagram, forward, reliable};
 
 fn playing() -> (ServerScript, PlayerId) {
     let mut s = ServerScript::new();
@@ -184,7 +184,7 @@ fn the_input_of_another_player_is_never_acted_on() {
 #[test]
 fn nobody_presses_nothing() {
     let (mut s, _) = playing();
-    let nobody = player(5);
+    let nobody = first_id(5);
     assert!(!goes_forward(&mut s, nobody));
     assert!(!goes_forward(&mut s, PlayerId::SERVER));
 }

@@ -3,10 +3,8 @@
 use tickwire_dialects::lwar::message::{Reliable, Selection};
 use tickwire_dialects::lwar::{Kind, PlayerId, ServerEvent, Shape, limits};
 
-use super::super::script::{ANN, BOB, ServerScript, ms};
-use super::super::words::{
-    GUNS, add, chat, datagram, entity, player, reliable, remove, rename, select,
-};
+use super::super::script::{ANN, BOB, ServerScript, first_id, ms};
+use super::super::words::{GUNS, add, chat, datagram, entity, reliable, remove, rename, select};
 
 #[test]
 fn chat_goes_to_everybody_and_to_the_speaker() {
@@ -27,6 +25,25 @@ fn names_go_to_everybody_and_to_whoever_took_them() {
     let name = "anna".into();
     assert_eq!(s.events(), [ServerEvent::Renamed { player: ann, name }]);
     assert!(s.server.players().any(|player| player == (ann, "anna")));
+}
+
+#[test]
+fn names_beyond_their_rate_are_acknowledged_and_have_no_effect() {
+    let (mut s, ann, _) = ServerScript::with_two();
+    let mut taken = 0;
+    let mut number = 2;
+    for _ in 0..100 {
+        // 630 a second for ten seconds.
+        for _ in 0..63 {
+            s.send_numbered(ANN, number, &[rename(ann, "anna")]);
+            number += 1;
+        }
+        s.live(ms(100), &[ANN, BOB]);
+        taken += s.events().len();
+    }
+    assert_eq!(s.expected_number(ANN), number, "all are acknowledged");
+    assert!((20..=26).contains(&taken), "{taken} in 10 s");
+    assert_eq!(s.counters().rename_rate, 6_300 - taken as u64);
 }
 
 #[test]
@@ -217,7 +234,7 @@ fn an_entity_id_is_not_given_again() {
 fn an_owner_who_is_gone_is_replaced_by_the_server() {
     let (mut s, _, _) = ServerScript::with_two();
     let shape = Shape::Place { x: 0, y: 0 };
-    let nobody = player(6);
+    let nobody = first_id(6);
     s.game(|_, server| server.add(Kind::BULLET, nobody, shape))
         .unwrap();
     s.expects(BOB, &[add(entity(0), PlayerId::SERVER, Kind::BULLET)]);

@@ -2,10 +2,10 @@
 
 use tickwire_dialects::lwar::message::{Reliable, Unreliable};
 use tickwire_dialects::lwar::{Header, ServerConfig, limits};
-use tickwire_session::Session;
+use tickwire_session::{Addr, Session};
 
-use super::super::script::{ANN, BOB, CID, Packet, ServerScript, link, ms};
-use super::super::words::{chat, connect, datagram, forward, join, player, reliable};
+use super::super::script::{ANN, BOB, CID, Packet, ServerScript, first_id, link, ms};
+use super::super::words::{chat, connect, datagram, forward, join, reliable};
 
 /// What Full looks like, in answer to a Connect of this number.
 #[track_caller]
@@ -32,7 +32,7 @@ fn a_connect_is_answered_at_once_with_its_acknowledgement() {
     let mut s = ServerScript::new();
     s.advance(ms(40));
     s.send(ANN, &[connect("ann")]);
-    let answer = s.answers(ANN, &[join(player(1), "ann")]);
+    let answer = s.answers(ANN, &[join(first_id(1), "ann")]);
     assert_eq!((answer.first, answer.header.ack), (Some(1), 1));
     assert_eq!(answer.header.timestamp, 40);
     s.expects_nothing();
@@ -93,9 +93,9 @@ fn full_is_never_larger_than_its_question() {
 fn a_stranger_that_does_not_connect_is_not_answered() {
     let mut s = ServerScript::new();
     s.send_messages(ANN, &[]);
-    s.send(ANN, &[chat(player(1), "hello")]);
+    s.send(ANN, &[chat(first_id(1), "hello")]);
     s.send(ANN, &[Reliable::Disconnect]);
-    s.send_unreliable(ANN, &[forward(player(1), 1, 1)]);
+    s.send_unreliable(ANN, &[forward(first_id(1), 1, 1)]);
     s.expects_silence(ANN, ms(300));
     assert_eq!(s.counters().stranger, 4);
     assert_eq!(s.events(), []);
@@ -122,7 +122,7 @@ fn a_name_of_32_bytes_is_taken() {
     let mut s = ServerScript::new();
     let longest = "x".repeat(32);
     s.send(ANN, &[connect(&longest)]);
-    s.answers(ANN, &[join(player(1), &longest)]);
+    s.answers(ANN, &[join(first_id(1), &longest)]);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn what_stands_before_a_fault_counts() {
     let mut bytes = datagram(s.header(ANN), &[reliable(1, connect("ann"))]);
     bytes.extend([102, 1, 2, 3]);
     s.send_bytes(ANN, &bytes);
-    s.answers(ANN, &[join(player(1), "ann")]);
+    s.answers(ANN, &[join(first_id(1), "ann")]);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn datagrams_of_1472_bytes_are_read_and_larger_ones_are_not() {
     assert_eq!(s.counters().oversized, 1);
     bytes.pop();
     s.send_bytes(ANN, &bytes);
-    s.answers(ANN, &[join(player(1), "ann")]);
+    s.answers(ANN, &[join(first_id(1), "ann")]);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_flood_of_connects_leaves_players_alone_and_state_bounded() {
     assert_eq!(peers, 7);
     assert_eq!(flooded.server.players().count(), 2);
     let counters = flooded.counters();
-    assert!(counters.full + counters.abandoned >= 9_900, "{counters:?}");
+    assert!(counters.full + counters.unproved >= 9_900, "{counters:?}");
 }
 
 #[test]
@@ -218,7 +218,25 @@ fn forged_connects_hold_a_place_for_a_second_only() {
         matches!(answer.reliable[..], [Reliable::Join { name: "ann", .. }]),
         "{answer:?}"
     );
-    assert_eq!(s.counters().abandoned, 1);
+    assert_eq!(s.counters().unproved, 1);
+}
+
+#[test]
+fn one_host_cannot_take_all_places() {
+    let at = |port| Addr { port, ..link(100) };
+    let mut s = ServerScript::new();
+    for port in 1..=7 {
+        s.send(at(port), &[connect("crowd")]);
+        s.advance(ms(1));
+    }
+    // The oldest of the host that has the most gives way at once, but to no client of its own.
+    s.send(at(8), &[connect("crowd")]);
+    assert_eq!((s.state(at(1)), s.state(at(8))), (Some("Joining"), None));
+    s.send(ANN, &[connect("ann")]);
+    assert_eq!((s.state(at(1)), s.state(ANN)), (None, Some("Joining")));
+    // Nor does it take ANN's place, who has only one.
+    s.send(at(9), &[connect("crowd")]);
+    assert_eq!((s.state(at(9)), s.state(ANN)), (None, Some("Joining")));
 }
 
 fn full_of_forgeries() -> ServerScript {

@@ -3,8 +3,8 @@
 use tickwire_dialects::lwar::message::{Reliable, Unreliable};
 use tickwire_dialects::lwar::{Kind, PlayerId, ServerEvent, Shape};
 
-use super::super::script::{ANN, BOB, ServerScript, ms};
-use super::super::words::{GUNS, add, chat, connect, entity, join, player, select};
+use super::super::script::{ANN, BOB, ServerScript, first_id, ms};
+use super::super::words::{GUNS, add, chat, connect, entity, join, select};
 
 const AT_REST: Shape = Shape::Body {
     x: 500,
@@ -21,12 +21,16 @@ fn add_planets(s: &mut ServerScript, count: u16) {
     }
 }
 
-/// BOB connects and acknowledges its Join.
+/// BOB connects, acknowledges its Join and names its id. What was sent meanwhile is forgotten.
 fn prove(s: &mut ServerScript) -> PlayerId {
     s.send(BOB, &[connect("bob")]);
-    let own = player(2);
-    s.answers(BOB, &[join(own, "bob")]);
+    let answer = s.mailed(BOB).expect("an answer");
+    let [Reliable::Join { player: own, .. }] = answer.reliable[..] else {
+        panic!("not a Join: {answer:?}");
+    };
     s.ack(BOB);
+    s.prove(BOB, own);
+    s.forget_mail();
     own
 }
 
@@ -58,7 +62,7 @@ fn the_order_is_joins_adds_selections_synced() {
 fn a_client_alone_hears_of_the_server_only() {
     let mut s = ServerScript::new();
     s.send(BOB, &[connect("bob")]);
-    s.answers(BOB, &[join(player(1), "bob")]);
+    s.answers(BOB, &[join(first_id(1), "bob")]);
     s.ack(BOB);
     s.expects(BOB, &[join(PlayerId::SERVER, "server"), Reliable::Synced]);
 }
@@ -106,9 +110,7 @@ fn the_others_and_the_game_hear_of_it_once() {
 #[test]
 fn it_is_repeated_until_acknowledged() {
     let mut s = ServerScript::new();
-    s.send(BOB, &[connect("bob")]);
-    s.next_packet(BOB);
-    s.ack(BOB);
+    prove(&mut s);
     let sync = [join(PlayerId::SERVER, "server"), Reliable::Synced];
     for _ in 0..4 {
         s.expects(BOB, &sync);
@@ -123,9 +125,7 @@ fn it_is_repeated_until_acknowledged() {
 fn nothing_unreliable_is_sent_before_synced() {
     let mut s = ServerScript::new();
     add_planets(&mut s, 200);
-    s.send(BOB, &[connect("bob")]);
-    s.next_packet(BOB);
-    s.ack(BOB);
+    prove(&mut s);
     let mut synced = false;
     for _ in 0..10 {
         let packet = s.next_packet(BOB);
@@ -141,9 +141,7 @@ fn nothing_unreliable_is_sent_before_synced() {
 fn a_long_synchronisation_fills_its_packets_without_gaps() {
     let mut s = ServerScript::new();
     add_planets(&mut s, 200);
-    s.send(BOB, &[connect("bob")]);
-    s.next_packet(BOB);
-    s.ack(BOB);
+    prove(&mut s);
     let mut number = 2;
     for _ in 0..5 {
         // Until it is acknowledged, the same is sent again: nothing overtakes.
@@ -180,9 +178,7 @@ fn what_happens_meanwhile_is_told_behind_synced() {
 fn the_synchronisation_does_not_count_as_a_backlog() {
     let mut s = ServerScript::new();
     add_planets(&mut s, 1_000);
-    s.send(BOB, &[connect("bob")]);
-    s.next_packet(BOB);
-    s.ack(BOB);
+    prove(&mut s);
     for _ in 0..14 {
         s.advance(ms(1_000));
         // Alive, and slow to acknowledge.
@@ -194,24 +190,18 @@ fn the_synchronisation_does_not_count_as_a_backlog() {
 #[test]
 fn a_repeated_connect_is_discarded() {
     let mut s = ServerScript::new();
-    prove_alone(&mut s);
+    prove(&mut s);
     s.send_numbered(BOB, 1, &[connect("bob")]);
     s.expects_nothing();
     s.expects(BOB, &[join(PlayerId::SERVER, "server"), Reliable::Synced]);
     assert_eq!(s.counters().second_connect, 0);
 }
 
-fn prove_alone(s: &mut ServerScript) {
-    s.send(BOB, &[connect("bob")]);
-    s.next_packet(BOB);
-    s.ack(BOB);
-}
-
 #[test]
 fn updates_follow_synced_in_the_same_packet() {
     let mut s = ServerScript::new();
     add_planets(&mut s, 1);
-    prove_alone(&mut s);
+    prove(&mut s);
     let packet = s.next_packet(BOB);
     assert_eq!(packet.reliable.last(), Some(&Reliable::Synced));
     assert!(

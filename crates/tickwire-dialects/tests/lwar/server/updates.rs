@@ -1,7 +1,7 @@
 //! What is sent on the server's clock: states, collisions and scores.
 
 use tickwire_dialects::lwar::message::{
-    Body, Circle, Collision, Place, PlayerScore, Ray, Unreliable,
+    Body, Circle, Collision, Place, PlayerScore, Ray, Reliable, Unreliable,
 };
 use tickwire_dialects::lwar::{EntityId, Kind, PlayerId, Shape, limits};
 
@@ -256,6 +256,55 @@ fn collisions_are_told_once() {
     let packet = s.next_packet(ANN);
     assert_eq!(packet.unreliable, [Unreliable::Collision(collision)]);
     assert!(s.next_packet(ANN).is_bare());
+}
+
+/// A client can show nothing of an entity that it has removed, and reliable messages come first in a
+/// packet: so the Remove has to wait for the sending after.
+#[test]
+fn a_collision_is_told_a_sending_before_the_remove_of_what_collided() {
+    let (mut s, _) = playing();
+    let [bullet, ship] = [at(1), at(2)].map(|shape| add(&mut s, Kind::SHIP, shape));
+    s.settle();
+    let entities = [bullet, ship];
+    let collision = Collision {
+        entities,
+        x: 1,
+        y: 0,
+    };
+    s.game(|_, server| {
+        server.collide(collision);
+        server.remove(bullet);
+        // Removed already, and so no mistake.
+        server.remove(bullet);
+    });
+    let first = s.next_packet(ANN);
+    assert_eq!(first.reliable, []);
+    assert!(first.unreliable.contains(&Unreliable::Collision(collision)));
+    // Until it is removed it stays where it died.
+    assert!(
+        first
+            .unreliable
+            .contains(&update(&[body(bullet, 1), body(ship, 2)]))
+    );
+    let second = s.next_packet(ANN);
+    assert_eq!(second.reliable, [Reliable::Remove { entity: bullet }]);
+    assert_eq!(second.unreliable.last(), Some(&update(&[body(ship, 2)])));
+}
+
+#[test]
+fn without_clients_collisions_keep_nothing_alive() {
+    let mut s = ServerScript::new();
+    let ship = add(&mut s, Kind::SHIP, at(1));
+    let entities = [ship, ship];
+    s.game(|_, server| {
+        server.collide(Collision {
+            entities,
+            x: 0,
+            y: 0,
+        });
+        server.remove(ship);
+    });
+    assert_eq!(add(&mut s, Kind::SHIP, at(2)).0.index, ship.0.index);
 }
 
 #[test]

@@ -5,10 +5,10 @@ use std::time::Duration;
 use tickwire_dialects::lwar::message::{Framed, Reliable, Selection, Unreliable};
 use tickwire_dialects::lwar::{Departure, Kind, PlayerId, ServerEvent};
 
-use super::super::script::{ANN, BOB, ServerScript, ms};
+use super::super::script::{ANN, BOB, ServerScript, first_id, ms};
 use super::super::words::{
-    GUNS, add, chat, connect, datagram, entity, forward, join, leave, player, reliable, remove,
-    rename, select, stats,
+    GUNS, add, chat, connect, datagram, entity, forward, join, leave, reliable, remove, rename,
+    select, stats,
 };
 
 const TEXT: &str = "You were removed: your client broke the protocol too often.";
@@ -47,12 +47,12 @@ fn a_second_connect_with_a_new_number() {
 #[test]
 fn a_foreign_player() {
     let foreign = |s: &ServerScript| s.counters().foreign_player;
-    for other in [player(2), player(7), PlayerId::SERVER] {
+    for other in [first_id(2), first_id(7), PlayerId::SERVER] {
         check(chat(other, "not me"), foreign);
         check(rename(other, "not me"), foreign);
         check(select(other, GUNS), foreign);
     }
-    let mut older = player(1);
+    let mut older = first_id(1);
     older.0.generation = 1;
     check(chat(older, "not me either"), foreign);
 }
@@ -60,15 +60,15 @@ fn a_foreign_player() {
 #[test]
 fn an_empty_or_overlong_name() {
     let bad_name = |s: &ServerScript| s.counters().bad_name;
-    check(rename(player(1), ""), bad_name);
-    check(rename(player(1), &"x".repeat(33)), bad_name);
+    check(rename(first_id(1), ""), bad_name);
+    check(rename(first_id(1), &"x".repeat(33)), bad_name);
     check(connect(&"x".repeat(33)), bad_name);
 }
 
 #[test]
 fn a_ship_or_weapon_that_does_not_exist() {
     let bad = |s: &ServerScript| s.counters().bad_selection;
-    let own = player(1);
+    let own = first_id(1);
     for ship in [0, 1, 3, 10, 255] {
         let ship = Kind(ship);
         check(select(own, Selection { ship, ..GUNS }), bad);
@@ -83,7 +83,7 @@ fn a_ship_or_weapon_that_does_not_exist() {
 #[test]
 fn a_message_that_only_a_server_sends() {
     let server_only = |s: &ServerScript| s.counters().server_only;
-    let own = player(1);
+    let own = first_id(1);
     check(join(own, "ann"), server_only);
     check(leave(own), server_only);
     check(add(entity(0), own, Kind::SHIP), server_only);
