@@ -41,6 +41,38 @@ pub struct Bot {
     waypoint: (Vec2, Duration),
 }
 
+/// How good a bot is.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Skill {
+    /// It aims badly, thinks slowly and has a gun only.
+    Easy,
+    /// It is worth watching.
+    #[default]
+    Normal,
+    /// It hardly misses.
+    Hard,
+}
+
+impl Skill {
+    /// How much further its aim strays than usual.
+    const fn sway(self) -> f64 {
+        match self {
+            Self::Easy => 3.0,
+            Self::Normal => 1.0,
+            Self::Hard => 0.3,
+        }
+    }
+
+    /// How much longer it thinks than usual.
+    const fn delay(self) -> f64 {
+        match self {
+            Self::Easy => 3.0,
+            Self::Normal => 1.0,
+            Self::Hard => 0.6,
+        }
+    }
+}
+
 /// What a bot is like.
 #[derive(Clone, Copy, Debug)]
 struct Character {
@@ -71,9 +103,18 @@ struct Plan {
 impl Bot {
     /// A bot whose character follows from `seed`.
     pub fn new(seed: u64) -> Self {
+        Self::with_skill(seed, Skill::Normal)
+    }
+
+    /// The same, but this good at what it does.
+    pub fn with_skill(seed: u64, skill: Skill) -> Self {
         let mut random = Random::new(seed);
-        let character = Character::draw(&mut random);
-        let gunner = Gunner::new(character.loadout, &mut random);
+        let mut character = Character::draw(&mut random);
+        character.reaction = character.reaction.mul_f64(skill.delay());
+        if skill == Skill::Easy {
+            character.loadout = Loadout([Some(Weapon::Gun), None, None, None]);
+        }
+        let gunner = Gunner::new(character.loadout, skill.sway(), &mut random);
         Self {
             character,
             gunner,

@@ -10,7 +10,7 @@ use tickwire_session::{Instant, Session};
 
 use crate::gateway::{LoadError, Notice, Opening, Protocol, ServerGateway, Settings};
 use crate::tiles::{Storage, StoreError, TileWorld};
-use crate::{Arena, Bot, Event, PilotId, Worlds};
+use crate::{Arena, Bot, Event, PilotId, Skill, Worlds};
 
 /// Between two steps.
 pub const STEP: Duration = Duration::from_nanos(16_666_667);
@@ -47,6 +47,11 @@ impl Host {
     /// Worlds that follow from `seed`, with so many bots in the arena; fewer, if it does not hold as
     /// many.
     pub fn new(seed: u64, bots: usize) -> Self {
+        Self::with_skill(seed, bots, Skill::Normal)
+    }
+
+    /// The same with bots that are this good.
+    pub fn with_skill(seed: u64, bots: usize, skill: Skill) -> Self {
         let mut worlds = Worlds::new(seed);
         let arena = &mut worlds.arena;
         let mut crew = Vec::new();
@@ -54,7 +59,7 @@ impl Host {
             let Ok(pilot) = arena.join(&bot_name(number)) else {
                 break;
             };
-            let bot = Bot::new(seed.wrapping_add(number as u64));
+            let bot = Bot::with_skill(seed.wrapping_add(number as u64), skill);
             arena.select(pilot, bot.loadout());
             crew.push((pilot, bot));
         }
@@ -155,6 +160,13 @@ impl Host {
         match self.gateways.iter_mut().find(keeper) {
             Some(gateway) => gateway.load(save, &mut self.worlds),
             None => Err(LoadError::NoSavegames),
+        }
+    }
+
+    /// Whether steps take longer than they may: then nobody new is let in.
+    pub fn set_busy(&mut self, is_busy: bool) {
+        for gateway in &mut self.gateways {
+            gateway.session().set_busy(is_busy);
         }
     }
 

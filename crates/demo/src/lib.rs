@@ -55,7 +55,7 @@ pub mod view;
 mod worlds;
 
 pub use arena::{Arena, ArenaFull, Berth, Event, Pilot, PilotId, Tick};
-pub use bot::Bot;
+pub use bot::{Bot, Skill};
 pub use entity::{Entity, EntityId};
 pub use host::{Host, STEP};
 pub use intent::Intent;

@@ -46,7 +46,7 @@ pub(crate) enum Tints {
 }
 
 /// Up to so many ships have their names beside them; more would hide each other.
-const LABELLED_SHIPS: usize = 24;
+pub(crate) const LABELLED_SHIPS: usize = 24;
 
 /// Dots that the radius of a ship must have for an outline to be more than a blot.
 const OUTLINED_FROM: f64 = 3.0;

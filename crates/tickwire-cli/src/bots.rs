@@ -3,6 +3,9 @@
 mod pilot;
 mod walker;
 
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -14,8 +17,10 @@ use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::{Addr, Instant, Session, Traffic};
 
 use crate::address;
+use crate::difficulty::Difficulty;
 use crate::figures::{loading_bar, millis, percentile};
 use crate::misuse::Misuse;
+use crate::record::RecordFile;
 use crate::stop::Stop;
 use pilot::Pilot;
 use walker::Walker;
@@ -46,11 +51,19 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 10)]
     seconds: u64,
 
+    /// How good they are.
+    #[arg(long, value_name = "LEVEL", default_value = "normal")]
+    difficulty: Difficulty,
+
     /// What the bots are made from.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Report as a JSON object.
+    /// Record what the first bot and the server say, for `tickwire inspect`.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+
+    /// Report as a JSON object, with the clients' counters.
     #[arg(long)]
     json: bool,
 }
@@ -86,6 +99,8 @@ struct Report {
     timed_out: usize,
     removed: usize,
     traffic: Traffic,
+    /// What all clients counted, by name.
+    counters: BTreeMap<&'static str, u64>,
     round_trips: Vec<Duration>,
 }
 
@@ -95,6 +110,8 @@ struct Load {
     server: Server,
     /// Those that have begun to connect.
     players: Vec<Player>,
+    /// Of the first of them.
+    record: Option<RecordFile>,
 }
 
 /// Where the server is.
@@ -137,6 +154,7 @@ impl Load {
             driver: new_driver()?,
             server: Server::Elsewhere(server.into()),
             players: Vec::new(),
+            record: open_record(args)?,
         })
     }
 
@@ -154,6 +172,7 @@ impl Load {
                 node,
             },
             players: Vec::new(),
+            record: open_record(args)?,
         })
     }
 
@@ -184,10 +203,7 @@ impl Load {
         let mut next_line = next_step + Duration::from_secs(1);
         self.add_players(args)?;
         while self.driver.now() < end && !stop.is_asked() && self.anybody_there() {
-            let sessions = &mut sessions(&mut self.server, &mut self.players);
-            self.driver
-                .run_until(next_step, sessions)
-                .context("waiting for sockets failed")?;
+            self.drive(next_step, Driver::run_until)?;
             let now = self.driver.now();
             self.step(now);
             self.add_players(args)?;
@@ -232,12 +248,30 @@ impl Load {
         }
         let deadline = now + FAREWELL;
         while self.driver.now() < deadline && self.anybody_there() {
-            let sessions = &mut sessions(&mut self.server, &mut self.players);
-            self.driver
-                .turn(deadline, sessions)
-                .context("waiting for sockets failed")?;
+            self.drive(deadline, Driver::turn)?;
         }
-        Ok(())
+        self.record.as_mut().map_or(Ok(()), RecordFile::flush)
+    }
+
+    /// Lets the driver have the sessions, with a recorder on the first bot's paths if it is recorded.
+    fn drive(
+        &mut self,
+        until: Instant,
+        run: fn(&mut Driver, Instant, &mut [&mut dyn Session]) -> io::Result<()>,
+    ) -> anyhow::Result<()> {
+        let servers = usize::from(matches!(self.server, Server::Here { .. }));
+        let mut sessions = sessions(&mut self.server, &mut self.players);
+        let ran = match &mut self.record {
+            Some(record) if sessions.len() > servers => {
+                record.keep(self.driver.now())?;
+                let first = sessions.remove(servers);
+                let mut tap = record.tap(first);
+                sessions.insert(servers, &mut tap);
+                run(&mut self.driver, until, &mut sessions)
+            }
+            _ => run(&mut self.driver, until, &mut sessions),
+        };
+        ran.context("waiting for sockets failed")
     }
 
     /// How far those are that load, together.
@@ -256,6 +290,10 @@ impl Load {
     fn anybody_there(&self) -> bool {
         self.players.iter().any(Player::is_there)
     }
+}
+
+fn open_record(args: &Args) -> anyhow::Result<Option<RecordFile>> {
+    args.record.as_deref().map(RecordFile::create).transpose()
 }
 
 fn new_driver() -> anyhow::Result<Driver> {
@@ -278,9 +316,11 @@ impl Player {
         let seed = args.seed.wrapping_add(number.into());
         let name = format!("bot-{}", number + 1);
         let body: Box<dyn Body> = match args.protocol.connect {
-            Connect::Arena(connect) => Box::new(Pilot::new(seed, |loadout| {
-                connect(now, server, &name, loadout)
-            })),
+            Connect::Arena(connect) => {
+                Box::new(Pilot::new(seed, args.difficulty.into(), |loadout| {
+                    connect(now, server, &name, loadout)
+                }))
+            }
             Connect::Tiles(connect) => {
                 let walker = Walker::new(seed, |look| connect(now, server, &name, look));
                 Box::new(walker.map_err(Misuse)?)
@@ -349,6 +389,10 @@ impl Report {
 
     fn add_traffic(&mut self, players: &[Player]) {
         for player in players {
+            let counters = &mut self.counters;
+            player
+                .figures()
+                .visit_counters(&mut |name, count| *counters.entry(name).or_default() += count);
             let traffic = &mut self.traffic;
             player.figures().visit_peers(&mut |peer| {
                 traffic.bytes_in += peer.traffic.bytes_in;
@@ -406,6 +450,7 @@ impl Report {
             "bytes_in": self.traffic.bytes_in,
             "bytes_out": self.traffic.bytes_out,
             "round_trip_ms": { "p50": p50, "p99": p99 },
+            "counters": self.counters,
         })
         .to_string()
     }

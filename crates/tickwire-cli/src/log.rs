@@ -1,10 +1,13 @@
 //! Lines on standard output, without ever waiting for whoever reads them.
 //!
-//! A game loop must not stand still because a terminal is paused or a pipe is full, nor end because
-//! nobody reads any more. So a thread writes, and lines that come while too many wait are dropped.
+//! A game loop must not stand still because a terminal is paused or a pipe is full. So a thread writes,
+//! and lines that come while too many wait are dropped. A pipe that was closed is another matter:
+//! [`Log::is_read`] says so, and whoever prints only for that reader can end.
 
 use std::io::Write;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -16,21 +19,32 @@ const LINES_WAITING: usize = 1_024;
 /// How long a reader that takes nothing may delay the end.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// How soon a reader that went away is missed, if nothing is written.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
 /// Writes lines in the background.
 #[derive(Debug)]
 pub(crate) struct Log {
     lines: Option<SyncSender<String>>,
     writer: Option<JoinHandle<()>>,
+    is_read: Arc<AtomicBool>,
 }
 
 impl Log {
     pub(crate) fn new() -> Self {
         let (lines, waiting) = sync_channel::<String>(LINES_WAITING);
+        let is_read = Arc::new(AtomicBool::new(true));
+        let reader = Arc::clone(&is_read);
         let writer = std::thread::spawn(move || {
             let mut out = std::io::stdout();
-            for line in waiting {
-                // Nobody reads any more: there is nobody to tell, either.
-                if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
+            loop {
+                let gone = match waiting.recv_timeout(LOOK_EVERY) {
+                    Ok(line) => writeln!(out, "{line}").and_then(|()| out.flush()).is_err(),
+                    Err(RecvTimeoutError::Timeout) => is_closed(&out),
+                    Err(RecvTimeoutError::Disconnected) => return,
+                };
+                if gone {
+                    reader.store(false, Ordering::Relaxed);
                     return;
                 }
             }
@@ -38,7 +52,13 @@ impl Log {
         Self {
             lines: Some(lines),
             writer: Some(writer),
+            is_read,
         }
+    }
+
+    /// Whether somebody may still read what is written.
+    pub(crate) fn is_read(&self) -> bool {
+        self.is_read.load(Ordering::Relaxed)
     }
 
     pub(crate) fn line(&self, line: String) {
@@ -57,4 +77,21 @@ impl Drop for Log {
             finished_within(PATIENCE, writer);
         }
     }
+}
+
+/// Whether whoever read a pipe has closed it. A file or a terminal is never closed in this way.
+#[cfg(unix)]
+fn is_closed(out: &std::io::Stdout) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let mut pipe = [PollFd::new(out, PollFlags::empty())];
+    let polled = poll(&mut pipe, Some(&Timespec::default()));
+    let [pipe] = &pipe;
+    polled.is_ok() && pipe.revents().contains(PollFlags::ERR)
+}
+
+/// Elsewhere the next line tells.
+#[cfg(not(unix))]
+const fn is_closed(_: &std::io::Stdout) -> bool {
+    false
 }

@@ -6,12 +6,14 @@ mod address;
 mod arena_canvas;
 mod bots;
 mod dashboard;
+mod difficulty;
 mod figures;
 mod inspect;
 mod log;
 mod misuse;
 mod palette;
 mod play;
+mod record;
 mod save;
 mod screen;
 mod serve;
@@ -29,12 +31,15 @@ use misuse::Misuse;
 /// Authoritative multiplayer for real-time games: serve, play, load and look at game protocols.
 ///
 /// Without a subcommand: the arena with 6 bots, open on every protocol, on this machine alone, with a
-/// dashboard if this is a terminal.
+/// dashboard if this is a terminal. It takes the options of `serve`.
 #[derive(Debug, Parser)]
-#[command(version, after_help = EXIT_CODES)]
+#[command(version, after_help = EXIT_CODES, args_conflicts_with_subcommands = true)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+
+    #[command(flatten)]
+    demo: serve::Args,
 }
 
 const EXIT_CODES: &str = "\
@@ -53,8 +58,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
-        None => serve::run(&serve::Args::demo()),
+    let Cli { command, demo } = Cli::parse();
+    let result = match command {
+        None => serve::run(&demo.with_company()),
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Play(args)) => play::run(&args),
         Some(Command::Bots(args)) => bots::run(&args),

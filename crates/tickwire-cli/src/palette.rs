@@ -26,10 +26,38 @@ pub(crate) const FAINT: Color = Color::Indexed(240);
 /// Words that explain numbers.
 pub(crate) const DIM: Color = Color::Indexed(246);
 
+/// As many players as have their names beside their ships, each in a colour of its own: the eight's,
+/// and then others that lie as far from each other as the table allows.
+const PLAYERS: [Color; 24] = [
+    SKY_BLUE,
+    ORANGE,
+    GREEN,
+    PURPLE,
+    VERMILLION,
+    Color::Indexed(255),
+    Color::Indexed(51),
+    Color::Indexed(118),
+    Color::Indexed(201),
+    Color::Indexed(223),
+    Color::Indexed(99),
+    Color::Indexed(196),
+    Color::Indexed(151),
+    Color::Indexed(130),
+    Color::Indexed(117),
+    Color::Indexed(205),
+    Color::Indexed(142),
+    Color::Indexed(63),
+    Color::Indexed(216),
+    Color::Indexed(72),
+    Color::Indexed(183),
+    Color::Indexed(203),
+    Color::Indexed(48),
+    Color::Indexed(95),
+];
+
 /// The colour of the player at this place of the scoreboard, for those who watch. The sun's and the
 /// planets' are not among them.
 pub(crate) const fn player(place: usize) -> Color {
-    const PLAYERS: [Color; 5] = [SKY_BLUE, ORANGE, GREEN, PURPLE, VERMILLION];
     PLAYERS[place % PLAYERS.len()]
 }
 
@@ -41,3 +69,17 @@ pub(crate) const TITLE: Style = Style::new().fg(SKY_BLUE).add_modifier(Modifier:
 pub(crate) const KEY: Style = Style::new().fg(YELLOW).add_modifier(Modifier::BOLD);
 /// A number that should be looked at.
 pub(crate) const WARNING: Style = Style::new().fg(VERMILLION).add_modifier(Modifier::BOLD);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_pilots_with_a_name_share_a_colour_nor_have_a_planet_s() {
+        for (place, colour) in PLAYERS.iter().enumerate() {
+            assert!(!PLAYERS[..place].contains(colour), "{colour:?} twice");
+            assert!(![BLUE, YELLOW].contains(colour), "{colour:?} is the sky's");
+        }
+        assert!(PLAYERS.len() >= crate::arena_canvas::LABELLED_SHIPS);
+    }
+}

@@ -7,17 +7,19 @@
 mod editor;
 mod helm;
 mod keys;
+mod killer;
 mod netgraph;
 mod panels;
 mod seat;
 mod tiles;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
-use tickwire_demo::gateway::{ArenaClient, ClientGateway, Connect, Protocol};
+use tickwire_demo::gateway::{ArenaClient, ClientGateway, Connect, Notice, Protocol};
 use tickwire_demo::limits::WEAPON_SLOTS;
 use tickwire_demo::{Loadout, Score, Vec2, View, printable};
 use tickwire_net::Driver;
@@ -26,17 +28,19 @@ use tickwire_session::{Addr, Instant};
 use crate::address;
 use crate::arena_canvas::{Blast, Blasts, Camera, Zoom};
 use crate::misuse::Misuse;
+use crate::record::RecordFile;
 use crate::screen::{self, Input};
 use crate::stop::Stop;
 use editor::{Edited, Editor};
 use helm::{Aim, Helm};
+use killer::Killer;
 use seat::{Game, Margin, Seat};
 
 /// Fly a ship yourself, in this terminal, or walk and build in the tile world.
 ///
 /// In the arena, W A S D or the arrows fly, Z and C strafe, Space and 2 to 4 fire. Weapons aim by themselves at the
 /// nearest enemy ahead; the mouse aims instead while it is moved, and its left button fires. Enter
-/// chats, Tab shows the scores, + and - zoom, q leaves.
+/// chats, Tab shows the scores, + and - zoom, ? shows all keys, q leaves.
 ///
 /// In the tile world (pixmess), the arrows or W A S D walk, Y U B N, 7 9 1 3 or Home, Page Up, End and
 /// Page Down walk diagonally, and Shift with an arrow only turns. Space places a block in front, X takes
@@ -54,6 +58,10 @@ pub(crate) struct Args {
     /// What others call you.
     #[arg(long, value_name = "NAME", default_value = "player")]
     name: String,
+
+    /// Record what you and the server say, for `tickwire inspect`.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
 }
 
 /// All that one drawing needs.
@@ -67,6 +75,8 @@ struct Picture {
     aim: Aim,
     fires: [bool; WEAPON_SLOTS],
     shows_scores: bool,
+    /// Why there is no ship, while there is none.
+    loss: String,
 }
 
 impl Picture {
@@ -94,6 +104,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         name: printable(&args.name),
         driver,
         server,
+        record: args.record.as_deref().map(RecordFile::create).transpose()?,
     };
     let (now, to) = (seat.driver.now(), Addr::from(server));
     match args.protocol.connect {
@@ -119,6 +130,7 @@ struct Flight {
     /// The whole screen.
     area: Rect,
     picture: Picture,
+    killer: Killer,
     leaves: bool,
 }
 
@@ -130,6 +142,10 @@ impl Game for Flight {
 
     fn parts(&mut self) -> (&mut dyn ClientGateway, &mut Margin) {
         (&mut *self.gateway, &mut self.picture.margin)
+    }
+
+    fn hear(&mut self, notice: &Notice) {
+        self.killer.hear(notice, &self.picture.margin.name);
     }
 
     fn leaves(&self) -> bool {
@@ -147,7 +163,11 @@ impl Game for Flight {
         self.gateway.act(&intent);
         self.picture.blasts = self.blasts.update(&view);
         self.picture.view = view;
-        self.picture.scores = self.gateway.scores();
+        let scores = self.gateway.scores();
+        let own = self.picture.view.own_ship().and_then(|ship| ship.owner);
+        self.killer.look(&scores, own, own.is_some());
+        self.picture.loss = self.killer.sentence();
+        self.picture.scores = scores;
         self.picture.camera = camera;
         self.picture.aim = aim;
         self.picture.fires = intent.fire;
@@ -205,7 +225,9 @@ impl Flight {
                 aim: Aim::Ahead,
                 fires: [false; WEAPON_SLOTS],
                 shows_scores: false,
+                loss: String::new(),
             },
+            killer: Killer::default(),
             leaves: false,
         }
     }
@@ -233,6 +255,10 @@ impl Flight {
         } else {
             match key.code {
                 KeyCode::Char('q' | 'Q') => self.leaves = true,
+                KeyCode::Char('?') => {
+                    let margin = &mut self.picture.margin;
+                    margin.shows_help = !margin.shows_help;
+                }
                 KeyCode::Tab => self.picture.shows_scores = !self.picture.shows_scores,
                 KeyCode::Char('+' | '=') => self.zoom = self.zoom.nearer(),
                 KeyCode::Char('-') => self.zoom = self.zoom.further(),

@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use serde_json::json;
 use tickwire_demo::gateway;
 use tickwire_session::Instant;
 
@@ -29,13 +30,21 @@ enum Command {
     Show {
         /// The savegame.
         file: PathBuf,
+
+        /// As a JSON object: its lines in a list.
+        #[arg(long)]
+        json: bool,
     },
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let Command::Show { file } = &args.command;
+    let Command::Show { file, json } = &args.command;
     let save = read(file)?;
-    let lines = gateway::describe_save(&save).with_context(|| format!("{}", file.display()))?;
+    let mut lines = gateway::describe_save(&save).with_context(|| format!("{}", file.display()))?;
+    if *json {
+        let file = file.display().to_string();
+        lines = vec![json!({ "file": file, "bytes": save.len(), "holds": lines }).to_string()];
+    }
     let mut out = io::stdout().lock();
     for line in lines {
         // Whoever reads the first lines of it through a pipe wants no complaint about the rest.

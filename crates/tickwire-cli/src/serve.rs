@@ -1,9 +1,11 @@
 //! `tickwire serve`: the games on real sockets, with a dashboard or with lines.
 
 mod lines;
+mod listen;
 pub(crate) mod meter;
 pub(crate) mod report;
 
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant as WallClock};
@@ -13,14 +15,17 @@ use tickwire_demo::gateway::{Connect, Notice, PROTOCOLS, Paths, Protocol, Settin
 use tickwire_demo::tiles::TileWorld;
 use tickwire_demo::{Host, Pace};
 use tickwire_net::{Carries, Driver};
-use tickwire_session::Instant;
+use tickwire_session::{Instant, Session};
 
 use crate::dashboard::Dashboard;
+use crate::difficulty::Difficulty;
 use crate::misuse::Misuse;
+use crate::record::RecordFile;
 use crate::save::{self, SaveFile};
 use crate::stop::Stop;
 use crate::{address, screen};
 use lines::Lines;
+use listen::Listen;
 use meter::Meter;
 
 /// Serve the arena and the tile world, on one protocol or on all of them.
@@ -34,15 +39,20 @@ pub(crate) struct Args {
     #[arg(value_name = "PROTOCOL", value_parser = address::protocol())]
     protocols: Vec<&'static Protocol>,
 
-    /// Where to listen, with one protocol: 0.0.0.0:PORT or [::]:PORT for other machines too.
+    /// Where to listen; 0.0.0.0 or [::] for other machines too. May be given once for each protocol.
     ///
-    /// Otherwise 127.0.0.1 and each protocol's own port. Port 0 lets the system choose.
-    #[arg(long, value_name = "HOST:PORT")]
-    listen: Option<String>,
+    /// Otherwise 127.0.0.1 and each protocol's own port. A port is one protocol's: with several, write
+    /// which one, as in --listen lwar=127.0.0.1:4000. Port 0 lets the system choose.
+    #[arg(long, value_name = "[PROTOCOL=]HOST[:PORT]")]
+    listen: Vec<Listen>,
 
-    /// Computer players in the arena.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    bots: usize,
+    /// Computer players in the arena; none, or 6 without a subcommand.
+    #[arg(long, value_name = "N")]
+    bots: Option<usize>,
+
+    /// How good they are.
+    #[arg(long, value_name = "LEVEL", default_value = "normal")]
+    difficulty: Difficulty,
 
     /// What the worlds and the bots are made from: the same seed, the same world.
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -69,6 +79,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u16).range(1..))]
     round: Option<u16>,
 
+    /// Record what every client and the server say, for `tickwire inspect`; with several protocols, each
+    /// in FILE.PROTOCOL.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+
     /// End by itself after this time.
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
@@ -90,23 +105,11 @@ pub(crate) struct Args {
 const FAREWELL: Duration = Duration::from_millis(1_200);
 
 impl Args {
-    /// What runs without a subcommand: with a dashboard, if somebody can look at it.
-    pub(crate) fn demo() -> Self {
-        Self {
-            protocols: Vec::new(),
-            listen: None,
-            bots: 6,
-            seed: 1,
-            world: None,
-            save: None,
-            load: None,
-            huffman: false,
-            round: None,
-            seconds: None,
-            json: false,
-            dashboard: screen::is_terminal(),
-            plain: false,
-        }
+    /// What runs without a subcommand: with bots to watch, and a dashboard if somebody can.
+    pub(crate) fn with_company(mut self) -> Self {
+        self.bots = self.bots.or(Some(6));
+        self.dashboard |= screen::is_terminal() && !self.plain && !self.json;
+        self
     }
 
     fn settings(&self) -> Settings {
@@ -134,26 +137,20 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let protocols = args.protocols();
-    if args.listen.is_some() && protocols.len() != 1 {
-        anyhow::bail!(Misuse(format!(
-            "--listen goes with one protocol: name it, as in `tickwire serve {} --listen …`",
-            PROTOCOLS[0].name
-        )));
-    }
+    let places = listen::places(&args.listen, &protocols)?;
     if args.dashboard && !screen::is_terminal() {
         anyhow::bail!("--dashboard needs a terminal to draw on; leave it out for lines");
     }
     let stop = Stop::listen()?;
     let mut driver = Driver::new().context("the system has no way to wait for sockets")?;
-    let mut host = Host::new(args.seed, args.bots);
+    let bots = args.bots.unwrap_or_default();
+    let mut host = Host::with_skill(args.seed, bots, args.difficulty.into());
     if let Some(tiles) = open_world(args, &protocols)? {
         host.set_tiles(tiles);
     }
     let settings = args.settings();
     let mut open = Vec::new();
-    for protocol in &protocols {
-        let wanted = args.listen.as_deref().unwrap_or("127.0.0.1");
-        let addr = address::resolve(wanted, protocol.port)?;
+    for (protocol, addr) in protocols.iter().zip(places) {
         let node = driver
             .bind(addr, carries(protocol.paths))
             .with_context(|| format!("cannot serve {}", protocol.name))?;
@@ -163,6 +160,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         open.push((protocol.name, addr.to_string()));
     }
     let saves = open_saves(args, &mut host, driver.now())?;
+    let names: Vec<_> = protocols.iter().map(|protocol| protocol.name).collect();
+    let record = args.record.as_deref();
+    let records = record.map_or(Ok(Vec::new()), |file| RecordFile::create_all(file, &names))?;
     let until = args
         .seconds
         .map(|seconds| driver.now() + Duration::from_secs(seconds));
@@ -175,19 +175,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         host,
         meter: Meter::new(protocols),
         saves,
+        records,
     };
     let served = serve(&mut driver, &mut game, &mut face, &stop, until);
     // First, so that what comes next can be read, and a second Ctrl-C ends it at once.
     let closed = face.close();
     let Game {
-        mut host, saves, ..
+        mut host,
+        saves,
+        mut records,
+        ..
     } = game;
     // Before everybody is sent away, and their ships with them.
     let saved = saves.map_or(Ok(()), |saves| saves.close(host.save()));
-    let told = farewell(&mut driver, &mut host);
+    let told = farewell(&mut driver, &mut host, &mut records);
+    let recorded = records.iter_mut().try_for_each(RecordFile::flush);
     // Whatever else went wrong, what was built is stored.
     let stored = host.close_tiles().context("not everything built is stored");
-    served.and(closed).and(saved).and(told).and(stored)?;
+    let ended = [served, closed, saved, told, recorded, stored];
+    ended.into_iter().collect::<anyhow::Result<()>>()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -235,6 +241,8 @@ struct Game {
     host: Host,
     meter: Meter,
     saves: Option<SaveFile>,
+    /// One for each protocol, or none at all.
+    records: Vec<RecordFile>,
 }
 
 /// Where people see what goes on.
@@ -260,14 +268,23 @@ fn serve(
     stop: &Stop,
     until: Option<Instant>,
 ) -> anyhow::Result<()> {
-    let Game { host, meter, saves } = game;
+    let Game {
+        host,
+        meter,
+        saves,
+        records,
+    } = game;
     let mut pace = Pace::new(driver.now());
     let mut notices = Vec::new();
+    let mut was_busy = false;
     while !stop.is_asked() && until.is_none_or(|until| driver.now() < until) {
-        driver
-            .run_until(pace.due(), &mut host.sessions())
-            .context("waiting for sockets failed")?;
+        drive(host, records, |sessions| {
+            driver.run_until(pace.due(), sessions)
+        })?;
         let now = driver.now();
+        for record in &mut *records {
+            record.keep(now)?;
+        }
         let began = WallClock::now();
         host.step(now, &mut notices);
         meter.add_step(began.elapsed());
@@ -282,6 +299,9 @@ fn serve(
             Face::Lines(lines) => {
                 notices.iter().for_each(|notice| lines.notice(now, notice));
                 report.iter().for_each(|report| lines.report(report));
+                if !lines.is_read() {
+                    stop.ask();
+                }
             }
             Face::Dashboard(dashboard) => {
                 notices
@@ -294,22 +314,50 @@ fn serve(
             }
         }
         notices.clear();
-        pace.made_step(now);
+        pace.made_step(driver.now());
+        if pace.is_busy() != was_busy {
+            was_busy = pace.is_busy();
+            host.set_busy(was_busy);
+            notices.push(Notice::Busy { is_busy: was_busy });
+        }
     }
     Ok(())
 }
 
 /// Tells every player that it is over.
-fn farewell(driver: &mut Driver, host: &mut Host) -> anyhow::Result<()> {
+fn farewell(
+    driver: &mut Driver,
+    host: &mut Host,
+    records: &mut [RecordFile],
+) -> anyhow::Result<()> {
     let now = driver.now();
     host.shut_down(now);
     let deadline = now + FAREWELL;
     while (!host.is_finished() || driver.farewells() > 0) && driver.now() < deadline {
-        driver
-            .turn(deadline, &mut host.sessions())
-            .context("waiting for sockets failed")?;
+        drive(host, records, |sessions| driver.turn(deadline, sessions))?;
     }
     Ok(())
+}
+
+/// Lets the driver have the sessions, with recorders on their paths if they are recorded.
+fn drive(
+    host: &mut Host,
+    records: &mut [RecordFile],
+    run: impl FnOnce(&mut [&mut dyn Session]) -> io::Result<()>,
+) -> anyhow::Result<()> {
+    let mut sessions = host.sessions();
+    let ran = if records.is_empty() {
+        run(&mut sessions)
+    } else {
+        let mut taps: Vec<_> = sessions
+            .into_iter()
+            .zip(records)
+            .map(|(session, record)| record.tap(session))
+            .collect();
+        let mut tapped: Vec<_> = taps.iter_mut().map(|tap| tap as &mut dyn Session).collect();
+        run(&mut tapped)
+    };
+    ran.context("waiting for sockets failed")
 }
 
 const fn carries(paths: Paths) -> Carries {

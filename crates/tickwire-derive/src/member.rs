@@ -1,7 +1,8 @@
 //! One member of a struct or of an enum's variant: how it is stored, loaded and shown.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Field, Fields, Ident, Index, Member as Name, Type};
 
 use crate::attribute::{FieldAttribute, Form, Playback, Range};
@@ -88,7 +89,8 @@ impl Member {
             Form::Quaternion { bits } => ("Quaternion", quote!(new(#bits))),
         };
         let kind = Ident::new(kind, Span::call_site());
-        quote! {
+        // An error of the computation is shown at the field.
+        quote_spanned! {ty.span()=>
             const #settings: replica::quantise::#kind = replica::quantise::#kind::#value;
         }
     }

@@ -25,12 +25,16 @@ pub(crate) fn replica(attributes: &[Attribute]) -> syn::Result<TokenStream> {
         let manifest = std::env::var_os("CARGO_MANIFEST_PATH")
             .and_then(|path| std::fs::read_to_string(path).ok())
             .unwrap_or_default();
-        if !names(&manifest, "tickwire-replica") && names(&manifest, "tickwire") {
-            quote!(::tickwire::replica)
-        } else {
-            quote!(::tickwire_replica)
-        }
+        found_in(&manifest)
     }))
+}
+
+fn found_in(manifest: &str) -> TokenStream {
+    if !names(manifest, "tickwire-replica") && names(manifest, "tickwire") {
+        quote!(::tickwire::replica)
+    } else {
+        quote!(::tickwire_replica)
+    }
 }
 
 /// Whether a manifest names a package, as itself or as a dependency.
@@ -61,9 +65,13 @@ mod tests {
             "[target.'cfg(unix)'.dependencies.tickwire]\nversion = \"1\"",
             "[package]\nname = \"tickwire\"",
         ] {
-            assert!(names(form, "tickwire"), "{form}");
-            assert!(!names(form, "tickwire-replica"), "{form}");
+            let path = found_in(form).to_string();
+            assert_eq!(path, ":: tickwire :: replica", "{form}");
+            let path = found_in(&form.replace("tickwire", "tickwire-replica")).to_string();
+            assert_eq!(path, ":: tickwire_replica", "{form}");
         }
-        assert!(!names("tickwire-replica = \"1\"", "tickwire"));
+        // The crate itself is nearer than what re-exports it.
+        let both = "[dependencies]\ntickwire = \"1\"\ntickwire-replica = \"1\"";
+        assert_eq!(found_in(both).to_string(), ":: tickwire_replica");
     }
 }

@@ -36,7 +36,7 @@ pub use client::{
 };
 pub use id::{EntityId, Id, PlayerId};
 pub use input::{Button, Buttons, Controls, History, Point};
-pub use message::Kind;
+pub use message::{Kind, Selection};
 pub use packet::{Header, inspect};
 pub use server::{
     Departure, Server, ServerConfig, ServerCounters, ServerEvent, Shape, TooManyEntities,

@@ -228,3 +228,73 @@ fn fnv1a(bytes: &[u8]) -> u64 {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+
+    fn schema(step: f64) -> Schema {
+        let place = Field {
+            scale: Scale::new(0.0, step),
+            components: 2,
+            playback: Playback::Interpolate { jump_over: 500 },
+            is_position: true,
+            ..Field::new("place", Kind::Signed { min: -9, max: 9 })
+        };
+        Schema::new(vec![
+            ArchetypeSchema {
+                name: "Rock",
+                fields: vec![Field::new("size", Kind::Unsigned { max: 7 })],
+            },
+            ArchetypeSchema {
+                name: "Ship",
+                fields: vec![Field::new("open", Kind::Flag), place],
+            },
+        ])
+    }
+
+    #[test]
+    fn the_text_says_everything_and_the_hash_stays() {
+        let schema = schema(0.01);
+        assert_eq!(
+            schema.text(),
+            "Rock\n  size: 0 to 7, hold\nShip\n  open: flag, hold\n  \
+             place: -9 to 9, step 0.01, 2 components, interpolate unless over 500, position\n"
+        );
+        // Peers of different versions compare it, so it may not change by itself.
+        assert_eq!(schema.hash(), 0x51b1_98ed_2f21_35b6);
+    }
+
+    #[test]
+    fn another_step_is_another_schema() {
+        // The lanes are the same, and mean something else.
+        let (ours, theirs) = (schema(0.01), schema(0.02));
+        assert_ne!(ours.hash(), theirs.hash());
+        let explanation = ours.explain_mismatch(&theirs.text());
+        let expected = "the schemas differ first in Ship\n  \
+            ours:   place: -9 to 9, step 0.01, 2 components, interpolate unless over 500, position\n  \
+            theirs: place: -9 to 9, step 0.02, 2 components, interpolate unless over 500, position\n\
+            ours:\n  Rock\n";
+        assert!(explanation.starts_with(expected), "{explanation}");
+        assert!(explanation.contains("theirs:\n  Rock\n    size: 0 to 7, hold\n  Ship\n"));
+    }
+
+    #[test]
+    fn what_only_one_side_has_is_shown() {
+        let ours = schema(0.01);
+        let theirs = ours.text() + "Bird\n  wings: flag, hold\n";
+        let explanation = ours.explain_mismatch(&theirs);
+        let expected = "the schemas differ first in Bird\n  ours:   nothing\n  theirs: Bird\n";
+        assert!(explanation.starts_with(expected), "{explanation}");
+        let equal = ours.explain_mismatch(&ours.text());
+        assert!(equal.starts_with("the schemas are equal\n"), "{equal}");
+    }
+
+    #[test]
+    fn a_strangers_text_is_shown_without_its_control_characters() {
+        let explanation = schema(0.01).explain_mismatch("\u{1b}[2JRock\n");
+        assert!(!explanation.contains('\u{1b}'), "{explanation}");
+    }
+}

@@ -20,9 +20,11 @@
 mod lane;
 mod packed;
 mod rotation;
+mod single;
 mod slots;
 
 pub use packed::{decode_packed, encode_packed, packed_bound};
+pub use single::Quantised;
 
 use crate::block::BlockView;
 use crate::schema::Field;

@@ -244,3 +244,61 @@ pub fn load_text<T: Text>(row: &mut RowReader<'_>) -> T {
 pub fn hold<T: Clone>(from: &T, next: &T, share: f32) -> T {
     held(from, next, share)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scale;
+
+    const PLACE: Field = Field {
+        kind: Kind::Signed { min: -9, max: 9 },
+        scale: Scale::ONE,
+        components: 2,
+        is_position: true,
+        ..Field::new("place", Kind::Flag)
+    };
+
+    const FLAG: Field = Field::new("", Kind::Flag);
+
+    #[test]
+    fn nested_names_become_paths() {
+        let parts = &[
+            Part {
+                name: "body",
+                fields: &[PLACE, FLAG],
+            },
+            Part {
+                name: "on",
+                fields: &[],
+            },
+        ];
+        assert_eq!((count(parts), paths_len(parts)), (2, 14));
+        assert_eq!(&paths::<14>(parts), b"body.placebody");
+        let names = fields::<2>(parts, b"body.placebody").map(|field| field.name);
+        assert_eq!(names, ["body.place", "body"]);
+    }
+
+    #[test]
+    #[should_panic(expected = "an entity has one `position`")]
+    fn a_second_position_does_not_compile() {
+        let part = |name| Part {
+            name,
+            fields: &[PLACE],
+        };
+        let _: [Field; 2] = fields(&[part("a"), part("b")], b"a.placeb.place");
+    }
+
+    #[test]
+    #[should_panic(expected = "`position` is a vector of two or three numbers")]
+    fn a_position_is_a_vector() {
+        const LINE: Field = Field {
+            components: 1,
+            ..PLACE
+        };
+        let part = Part {
+            name: "a",
+            fields: &[LINE],
+        };
+        let _: [Field; 1] = fields(&[part], b"a.place");
+    }
+}

@@ -23,6 +23,7 @@ mod value;
 
 pub use archetype::{Archetype, ArchetypeSchema, Archetypes, Schema};
 pub use block::{BlockBuf, BlockView, SLOTS};
+pub use coder::Quantised;
 pub use id::EntityId;
 pub use row::{RowReader, RowWriter};
 pub use schema::{Field, Kind, Playback, Scale};

@@ -73,3 +73,95 @@ pub(crate) const fn steps_of(distance: f64, step: f64) -> u32 {
     assert!(distance > 0.0, "`jump_over` is a distance above 0");
     (distance / step) as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Binary digits of an `f32`.
+    const SINGLE: u32 = f32::MANTISSA_DIGITS;
+
+    // Each of these is evaluated when a derive compiles, and its sentence is the compiler's error.
+
+    #[test]
+    #[should_panic(expected = "write a larger step, a smaller range or fewer bits, or use f64")]
+    fn more_steps_than_a_float_tells_apart_do_not_compile() {
+        Real::steps_within(0.001, 0.0, 100_000.0, SINGLE);
+    }
+
+    #[test]
+    #[should_panic(expected = "write a larger step, a smaller range or fewer bits, or use f64")]
+    fn more_bits_than_a_float_has_do_not_compile() {
+        Real::range(0.0, 1.0, 30, SINGLE);
+    }
+
+    #[test]
+    #[should_panic(expected = "write a larger step, a smaller range or fewer bits, or use f64")]
+    fn a_finer_angle_than_a_float_has_does_not_compile() {
+        Angle::new(30, SINGLE);
+    }
+
+    #[test]
+    #[should_panic(expected = "`step` is a number above 0")]
+    fn a_step_is_above_zero() {
+        Real::steps(0.0, SINGLE);
+    }
+
+    #[test]
+    #[should_panic(expected = "from a smaller value to a larger one")]
+    fn a_range_goes_upwards() {
+        Integer::range(9, 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "a range has at most 2^32 values")]
+    fn an_integer_fits_a_lane() {
+        Integer::range(0, 10_000_000_000);
+    }
+
+    #[test]
+    #[should_panic(expected = "a quaternion's component has 2 to 15 bits")]
+    fn a_quaternion_fits_its_arithmetic() {
+        Quaternion::new(16);
+    }
+
+    #[test]
+    #[should_panic(expected = "`jump_over` is a distance above 0")]
+    fn a_jump_is_a_distance() {
+        Real::steps(0.01, SINGLE).jump_over(0.0);
+    }
+
+    #[test]
+    fn the_finest_settings_that_compile_round_trip() {
+        let steps = Real::steps(0.01, SINGLE);
+        let range = Real::range(-1.0, 1.0, 23, SINGLE);
+        for lane in [0, 1, 4_194_303, 8_388_606, 8_388_607] {
+            for quantiser in [steps, range] {
+                #[expect(clippy::cast_possible_truncation, reason = "as a game holds it")]
+                let held = quantiser.restore(lane) as f32;
+                assert_eq!(quantiser.quantise(held.into()), Ok(lane), "{held}");
+            }
+        }
+        let angle = Angle::new(23, SINGLE);
+        for lane in [0, 1, 4_194_303, 4_194_304, 8_388_607] {
+            #[expect(clippy::cast_possible_truncation, reason = "as a game holds it")]
+            let held = angle.restore(lane) as f32;
+            assert_eq!(angle.quantise(held.into()), Ok(lane), "{held}");
+        }
+    }
+
+    #[test]
+    fn a_range_that_lacks_zero_begins_at_its_smallest() {
+        let below = Integer::range(-20, -10);
+        assert_eq!(below.kind(), crate::Kind::Unsigned { max: 10 });
+        assert_eq!((below.quantise(-20), below.restore(10)), (Ok(0), -10));
+        let above = Real::steps_within(0.5, 10.0, 20.0, SINGLE);
+        assert_eq!(above.kind(), crate::Kind::Unsigned { max: 20 });
+        assert_eq!((above.quantise(10.1), above.restore(20)), (Ok(0), 20.0));
+        let whole = Integer::bits(32, true);
+        assert_eq!(
+            whole.restore(whole.quantise(i64::from(i32::MIN)).unwrap()),
+            -2_147_483_648
+        );
+    }
+}

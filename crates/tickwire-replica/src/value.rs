@@ -14,6 +14,18 @@ use crate::{EntityId, Field, Kind};
 ///
 /// Quantising is idempotent: a value that was stored and loaded stores as the same lanes again. So
 /// whoever steps rounded values on both sides gets the same result on both.
+///
+/// A type without a way to travel does not compile, and the error says what to write:
+///
+/// ```compile_fail,E0277
+/// # use tickwire_replica::Replicate;
+/// type Speed = f32;
+///
+/// #[derive(Clone, Replicate)]
+/// struct Ship {
+///     speed: Speed, // #[replicate(step = 0.01)] is missing
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not replicate as it is",
     label = "no attribute says how this travels",

@@ -11,9 +11,10 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use tickwire_replica::{
-    Archetype, Archetypes, EntityId, Field, FieldError, Kind, Playback, Replicate, RowReader,
-    RowWriter, Unfit,
+    Archetype, Archetypes, EntityId, Field, FieldError, Kind, Playback, Quantised, Replicate,
+    RowReader, RowWriter, Unfit,
 };
+use tickwire_wire::{BitReader, BitWriter, DecodeError};
 
 const ARENA: f32 = 500.0;
 
@@ -408,6 +409,63 @@ proptest! {
     }
 
     #[test]
+    fn a_value_travels_alone_and_as_a_difference(ships in proptest::collection::vec(ships(), 1..5)) {
+        // Half of what follows is the same ship, slightly changed.
+        let ships: Vec<_> = ships
+            .into_iter()
+            .flat_map(|ship| {
+                let mut moved = ship.clone();
+                moved.body.position[1] *= 0.999;
+                moved.health ^= 1;
+                [ship, moved]
+            })
+            .map(|ship| Quantised::new(&ship).unwrap())
+            .collect();
+        let mut w = BitWriter::new();
+        let mut previous = None;
+        for ship in &ships {
+            ship.encode(previous, &mut w);
+            previous = Some(ship);
+        }
+        let bytes = w.into_bytes();
+        let mut r = BitReader::new(&bytes);
+        let mut previous = None;
+        for ship in &ships {
+            let decoded = Quantised::decode(previous.as_ref(), &mut r).unwrap();
+            prop_assert_eq!(&decoded, ship);
+            prop_assert_eq!(Quantised::new(&decoded.value()).unwrap(), decoded.clone());
+            previous = Some(decoded);
+        }
+        prop_assert_eq!(r.finish(), Ok(()));
+
+        // Cut anywhere, the last value does not decode.
+        let mut w = BitWriter::new();
+        ships[0].encode(None, &mut w);
+        let bytes = w.into_bytes();
+        for len in 0..bytes.len() {
+            let decoded = Quantised::<Ship>::decode(None, &mut BitReader::new(&bytes[..len]));
+            let is_cut = matches!(decoded, Err(DecodeError::Truncated { .. }));
+            prop_assert!(is_cut, "{} bytes of {}", len, bytes.len());
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_value_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
+        let before = Quantised::new(&ship()).unwrap();
+        for previous in [None, Some(&before)] {
+            let Ok(decoded) = Quantised::decode(previous, &mut BitReader::new(&bytes)) else {
+                continue;
+            };
+            let mut w = BitWriter::new();
+            decoded.encode(previous, &mut w);
+            let again = w.into_bytes();
+            let decoded_again = Quantised::decode(previous, &mut BitReader::new(&again));
+            prop_assert_eq!(decoded_again.as_ref(), Ok(&decoded));
+            prop_assert!(decoded.value().body.position.iter().all(|part| part.is_finite()));
+        }
+    }
+
+    #[test]
     fn any_lanes_load(lanes in proptest::collection::vec(any::<u32>(), 40)) {
         let loaded: Ship = load(&(lanes, vec![Arc::from(*b"\xff\xff"), Arc::default()]));
         prop_assert!(loaded.body.position.iter().all(|part| part.is_finite()));
@@ -432,6 +490,30 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_difference_takes_the_bits_of_what_changed() {
+    #[derive(Clone, Replicate)]
+    struct Input {
+        #[replicate(angle, bits = 12)]
+        aim: f32,
+        #[replicate(bits = 3)]
+        slot: u8,
+        fire: bool,
+    }
+    let input = |aim, fire| Quantised::new(&Input { aim, slot: 2, fire }).unwrap();
+    #[track_caller]
+    fn check(now: &Quantised<Input>, previous: Option<&Quantised<Input>>, bits: usize) {
+        let mut w = BitWriter::new();
+        now.encode(previous, &mut w);
+        assert_eq!(w.bits(), bits);
+    }
+    let first = input(1.0, false);
+    check(&first, None, 12 + 3 + 1);
+    check(&first, Some(&first), 3);
+    check(&input(1.01, false), Some(&first), 3 + 1 + 6);
+    check(&input(2.0, true), Some(&first), 3 + 1 + 12 + 1);
 }
 
 #[test]

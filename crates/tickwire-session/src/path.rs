@@ -6,7 +6,8 @@
 //! only over a *link* the driver has proved it already.
 
 use core::fmt;
-use core::net::{IpAddr, SocketAddr};
+use core::net::{AddrParseError, IpAddr, SocketAddr};
+use core::str::FromStr;
 
 /// Who an address belongs to.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -37,6 +38,16 @@ impl From<SocketAddr> for Addr {
             host: Host::Ip(addr.ip().to_canonical()),
             port: addr.port(),
         }
+    }
+}
+
+impl FromStr for Addr {
+    type Err = AddrParseError;
+
+    /// Reads `HOST:PORT` of a machine, as in `127.0.0.1:7777` or `[::1]:7777`. Links have no name that a
+    /// person types, and names of machines are looked up by whoever has a resolver.
+    fn from_str(typed: &str) -> Result<Self, AddrParseError> {
+        typed.parse::<SocketAddr>().map(Self::from)
     }
 }
 
@@ -163,4 +174,23 @@ pub enum Transmit {
         /// Which one.
         link: u64,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn an_address_is_read_as_it_is_shown() {
+        for typed in ["127.0.0.1:7777", "[::1]:0"] {
+            let addr: Addr = typed.parse().unwrap();
+            assert_eq!(addr.to_string(), typed);
+        }
+        let mapped: Addr = "[::ffff:10.0.0.1]:5".parse().unwrap();
+        assert_eq!(mapped, "10.0.0.1:5".parse().unwrap());
+        assert!("localhost:1".parse::<Addr>().is_err());
+        assert!("link-1:0".parse::<Addr>().is_err());
+    }
 }

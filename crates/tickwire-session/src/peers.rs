@@ -271,13 +271,13 @@ impl<P> Peers<P> {
         }
     }
 
-    /// A peer has something to write, or may have.
-    pub fn mark_ready(&mut self, id: PeerId) {
-        if let Some(peer) = self.all.get_mut(&id)
-            && !core::mem::replace(&mut peer.link.is_ready, true)
-        {
+    /// A peer has something to write, or may have. Returns it, so that it can be given that.
+    pub fn mark_ready(&mut self, id: PeerId) -> Option<&mut Peer<P>> {
+        let peer = self.all.get_mut(&id)?;
+        if !core::mem::replace(&mut peer.link.is_ready, true) {
             self.ready.push_back(id);
         }
+        Some(peer)
     }
 
     /// The same for everybody who is meant.
@@ -298,6 +298,17 @@ impl<P> Peers<P> {
                 self.deadlines.remove(&(before, id));
             }
             self.deadlines.extend(at.map(|at| (at, id)));
+        }
+    }
+
+    /// A peer is to be looked after at this moment, or sooner if that is set already.
+    ///
+    /// A protocol whose deadlines are put off by every message sets them anew only when one comes due,
+    /// and meanwhile brings them forward: that costs nothing per message.
+    pub fn bring_forward(&mut self, id: PeerId, at: Instant) {
+        let link = self.all.get(&id).map(|peer| &peer.link);
+        if link.is_some_and(|link| link.deadline.is_none_or(|before| at < before)) {
+            self.set_deadline(id, Some(at));
         }
     }
 

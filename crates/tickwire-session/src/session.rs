@@ -74,6 +74,10 @@ pub trait Session: Send {
     /// When to call [`handle_timeout`](Session::handle_timeout), if nothing happens before.
     fn poll_timeout(&self) -> Option<Instant>;
 
+    /// Whether the game is slower than it should be. While it is, a server turns newcomers away and says
+    /// why; those who play notice nothing. A client has nobody to turn away.
+    fn set_busy(&mut self, _is_busy: bool) {}
+
     /// Begins to end everything: a server tells its clients and takes no more of them, a client
     /// leaves. Drive the session until [`is_finished`](Session::is_finished), then drop it.
     fn shut_down(&mut self, now: Instant);
@@ -123,6 +127,10 @@ impl<S: Session + ?Sized> Session for &mut S {
 
     fn poll_timeout(&self) -> Option<Instant> {
         (**self).poll_timeout()
+    }
+
+    fn set_busy(&mut self, is_busy: bool) {
+        (**self).set_busy(is_busy);
     }
 
     fn shut_down(&mut self, now: Instant) {

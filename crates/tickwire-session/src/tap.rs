@@ -60,6 +60,16 @@ pub trait Observer: Send {
     fn output(&mut self, now: Instant, transmit: Transmit, bytes: &[u8]);
 }
 
+impl<O: Observer + ?Sized> Observer for &mut O {
+    fn input(&mut self, now: Instant, input: Input<'_>) {
+        (**self).input(now, input);
+    }
+
+    fn output(&mut self, now: Instant, transmit: Transmit, bytes: &[u8]) {
+        (**self).output(now, transmit, bytes);
+    }
+}
+
 impl<S: Session, O: Observer> Tap<S, O> {
     /// Watches `session`.
     pub const fn new(session: S, observer: O) -> Self {
@@ -107,6 +117,10 @@ impl<S: Session, O: Observer> Session for Tap<S, O> {
 
     fn poll_timeout(&self) -> Option<Instant> {
         self.session.poll_timeout()
+    }
+
+    fn set_busy(&mut self, is_busy: bool) {
+        self.session.set_busy(is_busy);
     }
 
     fn shut_down(&mut self, now: Instant) {

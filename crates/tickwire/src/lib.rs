@@ -1,7 +1,7 @@
 //! Authoritative multiplayer for real-time games: the one crate that a game adds.
 //!
 //! It gathers the parts, under short names: protocols ([`lwar`], [`pixmess`], [`cppevy`],
-//! [`opendrakan`]), the driver that runs them on sockets
+//! [`opendrakan`], [`reone`]), the driver that runs them on sockets
 //! ([`net`]), the simulator that runs them on a bad network ([`sim`]), and the contract between them
 //! ([`session`]). The README's server is the place to start; here are a server and a client on a
 //! simulated network that loses every fifth datagram, which makes a test of them:
@@ -32,8 +32,9 @@
 
 #![forbid(unsafe_code)]
 
-pub use tickwire_dialects::{cppevy, lwar, opendrakan, pixmess};
+pub use tickwire_dialects::{cppevy, lwar, opendrakan, pixmess, reone};
 pub use tickwire_net as net;
+pub use tickwire_replica as replica;
 pub use tickwire_session as session;
 pub use tickwire_sim as sim;
 pub use tickwire_state as state;

@@ -29,6 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "tickwire-dialects",
             "tickwire-net",
+            "tickwire-replica",
             "tickwire-session",
             "tickwire-sim",
             "tickwire-state",
@@ -66,6 +67,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tickwire-demo",
             "tickwire-dialects",
             "tickwire-net",
+            "tickwire-replica",
             "tickwire-session",
             "tickwire-sim",
         ],
@@ -83,6 +85,7 @@ const FENCED: &[(&str, &[&str])] = &[
     ("libc", &["tickwire-bench", "tickwire-net"]),
     ("mio", &["tickwire-net"]),
     ("ratatui", &["tickwire-cli"]),
+    ("rustix", &["tickwire-cli"]),
     ("redb", &["tickwire-demo"]),
     ("crossterm", &["tickwire-cli"]),
     ("proc-macro2", &["tickwire-derive"]),

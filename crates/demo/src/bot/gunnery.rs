@@ -37,12 +37,12 @@ pub(super) struct Situation<'a> {
 }
 
 impl Gunner {
-    pub(super) fn new(loadout: Loadout, random: &mut Random) -> Self {
+    pub(super) fn new(loadout: Loadout, sway: f64, random: &mut Random) -> Self {
         let mut seconds = |from, to| Duration::from_secs_f64(random.between(from, to));
         let burst = (seconds(0.6, 1.6), seconds(0.2, 0.7));
         Self {
             loadout,
-            sway: random.between(0.02, 0.07),
+            sway: sway * random.between(0.02, 0.07),
             phase: random.between(0.0, TAU),
             burst,
             charge: FULL_CHARGE,

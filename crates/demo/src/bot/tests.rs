@@ -171,3 +171,27 @@ fn a_bot_without_a_ship_holds_nothing() {
     let mut bot = Bot::new(1);
     assert_eq!(bot.think(&View::default()), Intent::default());
 }
+
+#[test]
+fn skill_decides_between_equals() {
+    // Three of each kind against each other, over five arenas.
+    let mut kills = [0_u64; 2];
+    for seed in 0..5 {
+        let mut game = Match::new(seed, 0);
+        for n in 0..6 {
+            let skill = [Skill::Easy, Skill::Hard][n % 2];
+            let bot = Bot::with_skill(seed * 1_000 + n as u64, skill);
+            let pilot = game.arena.join(&format!("bot {n}")).unwrap();
+            game.arena.select(pilot, bot.loadout());
+            game.bots.push((pilot, bot));
+        }
+        for _ in 0..MINUTE {
+            game.step();
+        }
+        for (n, (_, pilot)) in game.arena.pilots().enumerate() {
+            kills[n % 2] += u64::from(pilot.kills());
+        }
+    }
+    let [easy, hard] = kills;
+    assert!(hard > 3 * easy, "{easy} against {hard}");
+}

@@ -46,6 +46,11 @@ pub enum Notice {
         /// By whom; nobody, if the sun or a planet did it.
         by: Option<String>,
     },
+    /// Steps take longer than they may, and newcomers are turned away; or no longer.
+    Busy {
+        /// Whether they do.
+        is_busy: bool,
+    },
     /// The disk does not take what is built in the tile world, for this reason; or does again.
     Storage {
         /// Whether it does.
@@ -68,6 +73,10 @@ impl fmt::Display for Notice {
                 write!(f, "{} destroyed {}", printable(by), printable(victim))
             }
             Self::Answered { text } => f.write_str(&printable(text)),
+            Self::Busy { is_busy: true } => f.write_str(
+                "busy: steps take too long, newcomers are turned away until they do not",
+            ),
+            Self::Busy { is_busy: false } => f.write_str("no longer busy: newcomers are let in"),
             Self::Storage { stores: Ok(()) } => f.write_str("the world is being stored again"),
             Self::Storage { stores: Err(why) } => {
                 write!(

@@ -1,7 +1,7 @@
 //! A bot that flies in the arena.
 
 use tickwire_demo::gateway::{ArenaClient, ClientGateway};
-use tickwire_demo::{Bot, Loadout};
+use tickwire_demo::{Bot, Loadout, Skill};
 use tickwire_session::Instant;
 
 use super::Body;
@@ -18,8 +18,12 @@ pub(super) struct Pilot {
 }
 
 impl Pilot {
-    pub(super) fn new(seed: u64, connect: impl FnOnce(Loadout) -> Box<dyn ArenaClient>) -> Self {
-        let bot = Bot::new(seed);
+    pub(super) fn new(
+        seed: u64,
+        skill: Skill,
+        connect: impl FnOnce(Loadout) -> Box<dyn ArenaClient>,
+    ) -> Self {
+        let bot = Bot::with_skill(seed, skill);
         let gateway = connect(bot.loadout());
         let rest = seed % THOUGHT_STEPS;
         Self { bot, gateway, rest }

@@ -35,6 +35,7 @@ fn picture() -> Picture {
             protocol: "proto",
             players: 2,
             counters: vec![("stale", 3), ("violations", 0)],
+            grown: Vec::new(),
         }],
         clients: vec![client("Ada", Some(0.012), 0), client("Linus", None, 4)],
         network: vec![("datagrams_received", 321)],

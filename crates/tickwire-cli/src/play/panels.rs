@@ -1,5 +1,6 @@
 //! How a player's screen looks: pure functions from a picture to cells.
 
+use std::cmp::Reverse;
 use std::time::Duration;
 
 use ratatui::Frame;
@@ -28,7 +29,7 @@ const NOTICE_SHOWN: Duration = Duration::from_secs(8);
 const NOTICES: usize = 5;
 
 /// Silence that a player should know of.
-const SILENCE: Duration = Duration::from_secs(1);
+const SILENCE: Duration = Duration::from_secs(3);
 
 /// Where things are on a screen of this size.
 #[derive(Clone, Copy, Debug)]
@@ -93,11 +94,59 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
             ("Z C", "strafe"),
             ("Enter", "chat"),
             ("Tab", "scores"),
-            ("+ -", "zoom"),
+            ("?", "keys"),
             ("q", "leave"),
         ],
     };
+    if margin.shows_help {
+        draw_help(HELP, places.arena, frame);
+    }
     draw_last_line(margin.line.as_deref(), keys, places.keys, frame);
+}
+
+/// Every key of a pilot.
+const HELP: &[(&str, &str)] = &[
+    ("W S ↑ ↓", "forward and back"),
+    ("A D ← →", "turn"),
+    ("Z C", "strafe"),
+    ("Space 2 3 4", "fire"),
+    ("mouse", "aim; its left button fires"),
+    ("Enter", "chat"),
+    ("Tab", "scores"),
+    ("+ -", "zoom"),
+    ("?", "this help"),
+    ("q", "leave"),
+];
+
+/// All keys of a game, in the middle of it.
+pub(super) fn draw_help(keys: &[(&str, &str)], area: Rect, frame: &mut Frame<'_>) {
+    let height = u16::try_from(keys.len()).unwrap_or(u16::MAX);
+    let [_, middle, _] = Layout::horizontal([
+        Constraint::Fill(1),
+        Constraint::Max(46),
+        Constraint::Fill(1),
+    ])
+    .areas(area);
+    let [_, panel, _] = Layout::vertical([
+        Constraint::Fill(1),
+        Constraint::Max(height.saturating_add(2)),
+        Constraint::Fill(1),
+    ])
+    .areas(middle);
+    let rows = keys.iter().map(|(key, does)| {
+        Row::new([
+            Cell::new(Span::styled(*key, palette::KEY)),
+            Cell::new(*does),
+        ])
+    });
+    let table = Table::new(rows, [Constraint::Length(13), Constraint::Fill(1)]).block(
+        Block::bordered()
+            .border_type(BorderType::Rounded)
+            .border_style(Style::new().fg(palette::FAINT))
+            .title(Span::styled(" keys ", palette::TITLE)),
+    );
+    frame.render_widget(Clear, panel);
+    frame.render_widget(table, panel);
 }
 
 /// Where the player is, and behind its name what is to be said of it.
@@ -196,10 +245,9 @@ fn draw_news(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     let (text, style) = if silence >= SILENCE {
         (silence_text(silence), palette::WARNING)
     } else if picture.view.own_ship.is_none() {
-        (
-            " your ship is gone: the next one comes in a moment ".into(),
-            palette::KEY,
-        )
+        let loss = printable(&picture.loss);
+        let text = format!(" {loss}: the next one comes in a moment ");
+        (text, palette::KEY)
     } else {
         return;
     };
@@ -207,7 +255,7 @@ fn draw_news(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
 }
 
 pub(super) fn silence_text(silence: Duration) -> String {
-    format!(" nothing from the server for {} s ", silence.as_secs())
+    format!(" no news from the server for {} s ", silence.as_secs())
 }
 
 /// Something that must not be overlooked.
@@ -221,14 +269,15 @@ pub(super) fn draw_headline(text: String, style: Style, area: Rect, frame: &mut 
 }
 
 fn draw_scores(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
-    let scores = &picture.scores;
+    let mut scores: Vec<_> = picture.scores.iter().collect();
+    scores.sort_by_key(|score| (Reverse(score.kills), score.deaths));
     let height = u16::try_from(scores.len())
         .unwrap_or(u16::MAX)
         .saturating_add(3);
     let [_, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Max(44)]).areas(area);
     let [panel, _] = Layout::vertical([Constraint::Max(height), Constraint::Fill(1)]).areas(right);
     let right_aligned = |text: String| Line::from(text).right_aligned();
-    let rows = scores.iter().map(|score| {
+    let rows = scores.into_iter().map(|score| {
         let own = picture
             .own_score()
             .is_some_and(|own| own.owner == score.owner);

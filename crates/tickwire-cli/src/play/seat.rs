@@ -5,6 +5,7 @@
 //! do is its own; what stands around every picture is the [`Margin`].
 
 use std::collections::VecDeque;
+use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -14,11 +15,12 @@ use ratatui::Frame;
 use ratatui::crossterm::event::Event;
 use ratatui::layout::Rect;
 use tickwire_demo::STEP;
-use tickwire_demo::gateway::{ClientGateway, Ending, Status};
+use tickwire_demo::gateway::{ClientGateway, Ending, Notice, Status};
 use tickwire_net::Driver;
-use tickwire_session::Instant;
+use tickwire_session::{Instant, Session};
 
 use super::netgraph::NetGraph;
+use crate::record::RecordFile;
 use crate::screen::{self, FRAME, Input, Screen};
 use crate::stop::Stop;
 
@@ -36,6 +38,7 @@ pub(super) struct Seat {
     /// Protocol and server.
     pub(super) title: String,
     pub(super) name: String,
+    pub(super) record: Option<RecordFile>,
 }
 
 /// One player's session, and what the player sees of it.
@@ -48,6 +51,9 @@ pub(super) trait Game {
 
     /// The session, and what stands around its picture.
     fn parts(&mut self) -> (&mut dyn ClientGateway, &mut Margin);
+
+    /// Something happened that the player is told of.
+    fn hear(&mut self, _notice: &Notice) {}
 
     /// Whether the player wants to leave.
     fn leaves(&self) -> bool;
@@ -103,14 +109,14 @@ impl Seat {
         let mut next_frame = next_step;
         game.handle(next_step, Event::Resize(width, height));
         while !game.leaves() && !self.stop.is_asked() && screen.is_open() {
-            self.driver
-                .run_until(next_step, &mut [game.parts().0.session()])
-                .context("waiting for the network failed")?;
+            self.drive(next_step, game.parts().0, Driver::run_until)?;
             let now = self.driver.now();
             next_step = (next_step + STEP).max(now);
             screen.events().for_each(|event| game.handle(now, event));
             let (gateway, margin) = game.parts();
-            margin.collect(now, gateway);
+            let notices = margin.collect(now, gateway);
+            notices.iter().for_each(|notice| game.hear(notice));
+            let (gateway, margin) = game.parts();
             margin.stage = match gateway.status() {
                 Status::Ended(ending) => return Ok(Some(ending)),
                 Status::Connecting => Stage::Connecting,
@@ -133,11 +139,27 @@ impl Seat {
         gateway.disconnect(self.driver.now());
         let deadline = self.driver.now() + FAREWELL;
         while !matches!(gateway.status(), Status::Ended(_)) && self.driver.now() < deadline {
-            self.driver
-                .turn(deadline, &mut [gateway.session()])
-                .context("waiting for the network failed")?;
+            self.drive(deadline, gateway, Driver::turn)?;
         }
-        Ok(())
+        self.record.as_mut().map_or(Ok(()), RecordFile::flush)
+    }
+
+    /// Lets the driver have the session, with a recorder on its paths if it is recorded.
+    fn drive(
+        &mut self,
+        until: Instant,
+        gateway: &mut dyn ClientGateway,
+        run: fn(&mut Driver, Instant, &mut [&mut dyn Session]) -> io::Result<()>,
+    ) -> anyhow::Result<()> {
+        let ran = match &mut self.record {
+            None => run(&mut self.driver, until, &mut [gateway.session()]),
+            Some(record) => {
+                record.keep(self.driver.now())?;
+                let mut tap = record.tap(gateway.session());
+                run(&mut self.driver, until, &mut [&mut tap])
+            }
+        };
+        ran.context("waiting for the network failed")
     }
 }
 
@@ -154,6 +176,8 @@ pub(super) struct Margin {
     pub(super) notices: VecDeque<(Duration, String)>,
     /// What the player is writing.
     pub(super) line: Option<String>,
+    /// Whether all keys are shown.
+    pub(super) shows_help: bool,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -173,20 +197,22 @@ impl Margin {
             net: NetGraph::default(),
             notices: VecDeque::new(),
             line: None,
+            shows_help: false,
         }
     }
 
-    /// Takes what happened.
-    fn collect(&mut self, now: Instant, gateway: &mut dyn ClientGateway) {
+    /// Takes what happened, and returns it.
+    fn collect(&mut self, now: Instant, gateway: &mut dyn ClientGateway) -> Vec<Notice> {
         let mut notices = Vec::new();
         gateway.collect(now, &mut notices);
         self.time = now.since(Instant::ZERO);
-        for notice in notices {
+        for notice in &notices {
             self.notice(now, notice.to_string());
         }
         let age = gateway.update_age(now);
         self.net.update(now, gateway.figures(), age);
         self.net.set_remark(gateway.remark());
+        notices
     }
 
     /// Says that something was not done, and why.

@@ -24,6 +24,7 @@ fn picture() -> Picture {
                 (Duration::from_secs(5), "<Grace> hello".into()),
             ]),
             line: None,
+            shows_help: false,
         },
         aim: Aim::Enemy(own + Vec2::new(300.0, 200.0)),
         camera: Camera::around(own, Zoom::default()),
@@ -32,6 +33,7 @@ fn picture() -> Picture {
         blasts: Vec::new(),
         fires: [true, false, false, false],
         shows_scores: false,
+        loss: String::new(),
     }
 }
 
@@ -81,4 +83,36 @@ fn every_size_can_be_drawn_on() {
             assert!(text.contains("too small"), "{text}");
         }
     }
+}
+
+#[test]
+fn scores_are_sorted_and_a_question_mark_shows_every_key() {
+    let mut picture = picture();
+    picture.shows_scores = true;
+    picture.scores.sort_by_key(|score| score.kills);
+    let text = snapshot::text(&picture, (100, 30), panels::draw);
+    let mut best: Vec<_> = picture.scores.iter().collect();
+    best.sort_by_key(|score| std::cmp::Reverse(score.kills));
+    let places: Vec<_> = best
+        .iter()
+        .map(|score| text.rfind(&format!("{} ", score.name)).unwrap())
+        .collect();
+    assert!(places.is_sorted(), "{text}");
+
+    picture.shows_scores = false;
+    picture.margin.shows_help = true;
+    let text = snapshot::text(&picture, (80, 24), panels::draw);
+    assert!(text.contains("strafe") && text.contains("zoom"), "{text}");
+}
+
+#[test]
+fn whoever_lost_a_ship_reads_why() {
+    let mut picture = picture();
+    picture.view.own_ship = None;
+    picture.loss = "Grace destroyed your ship".into();
+    let text = snapshot::text(&picture, (80, 24), panels::draw);
+    assert!(
+        text.contains("Grace destroyed your ship: the next one"),
+        "{text}"
+    );
 }

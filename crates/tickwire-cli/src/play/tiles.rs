@@ -221,6 +221,10 @@ impl Walk {
         let wares = WARES.len();
         match command {
             Command::Leave => self.leaves = true,
+            Command::Help => {
+                let margin = &mut self.picture.margin;
+                margin.shows_help = !margin.shows_help;
+            }
             Command::Write => self.editor = Some(Editor::default()),
             Command::Turn(direction) => self.picture.facing = direction,
             Command::Walk(direction) => self.walk(now, direction),

@@ -28,6 +28,11 @@ impl Lines {
         Self { log, json }
     }
 
+    /// Whether somebody may still read them: `tickwire serve | head` ends with `head`.
+    pub(super) fn is_read(&self) -> bool {
+        self.log.is_read()
+    }
+
     pub(super) fn notice(&self, now: Instant, notice: &Notice) {
         let text = notice.to_string();
         self.log.line(if self.json {
@@ -38,10 +43,11 @@ impl Lines {
     }
 
     pub(super) fn report(&self, report: &Report) {
-        self.log.line(if self.json {
-            report.json()
+        let lines = if self.json {
+            vec![report.json()]
         } else {
             report.text()
-        });
+        };
+        lines.into_iter().for_each(|line| self.log.line(line));
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Meter {
     window_began: Instant,
     /// What each peer of each gateway had sent and received when the window began.
     before: BTreeMap<(usize, Addr), Traffic>,
+    /// Every counter that was not zero then, by its owner and name.
+    counted: BTreeMap<(&'static str, &'static str), u64>,
 }
 
 impl Meter {
@@ -32,6 +34,7 @@ impl Meter {
             steps: Vec::new(),
             window_began: Instant::ZERO,
             before: BTreeMap::new(),
+            counted: BTreeMap::new(),
         }
     }
 
@@ -68,17 +71,22 @@ impl Meter {
             doors: Vec::new(),
             clients: Vec::new(),
             network: Vec::new(),
+            network_grown: Vec::new(),
         };
         network.visit(&mut |name, count| report.network.push((name, count)));
+        report.network_grown = self.grown("net", &report.network);
         let before = std::mem::take(&mut self.before);
-        for (index, (gateway, protocol)) in host.gateways().zip(&self.protocols).enumerate() {
+        for (index, (gateway, protocol)) in host.gateways().zip(self.protocols.clone()).enumerate()
+        {
             let session = gateway.figures();
             let mut door = Door {
                 protocol: protocol.name,
                 players: 0,
                 counters: Vec::new(),
+                grown: Vec::new(),
             };
             session.visit_counters(&mut |name, count| door.counters.push((name, count)));
+            door.grown = self.grown(protocol.name, &door.counters);
             session.visit_peers(&mut |peer| {
                 // Whoever has not got in yet may be nobody.
                 let arriving = matches!(peer.state, "Joining" | "Open" | "Closing");
@@ -92,6 +100,25 @@ impl Meter {
             report.doors.push(door);
         }
         Some(report)
+    }
+
+    /// What grew of somebody's counters since the last time, and by how much.
+    fn grown(
+        &mut self,
+        owner: &'static str,
+        counters: &[(&'static str, u64)],
+    ) -> Vec<(&'static str, u64)> {
+        let mut grown = Vec::new();
+        for &(name, count) in counters.iter().filter(|(_, count)| *count > 0) {
+            let before = self
+                .counted
+                .insert((owner, name), count)
+                .unwrap_or_default();
+            if count > before {
+                grown.push((name, count - before));
+            }
+        }
+        grown
     }
 }
 

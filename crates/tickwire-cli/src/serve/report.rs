@@ -7,6 +7,9 @@ use tickwire_session::Instant;
 
 use crate::figures::millis;
 
+/// Columns of a line, as narrow as a terminal usually is.
+const WIDTH: usize = 80;
+
 /// One second of a server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
@@ -26,6 +29,8 @@ pub(crate) struct Report {
     pub(crate) clients: Vec<Client>,
     /// The driver's counters.
     pub(crate) network: Vec<(&'static str, u64)>,
+    /// Those of them that grew in this second, and by how much.
+    pub(crate) network_grown: Vec<(&'static str, u64)>,
 }
 
 /// One protocol's server.
@@ -34,6 +39,8 @@ pub(crate) struct Door {
     pub(crate) protocol: &'static str,
     pub(crate) players: usize,
     pub(crate) counters: Vec<(&'static str, u64)>,
+    /// Those of them that grew in this second, and by how much.
+    pub(crate) grown: Vec<(&'static str, u64)>,
 }
 
 /// One client, as its session knows it.
@@ -67,31 +74,38 @@ impl Rates {
 }
 
 impl Report {
-    pub(crate) fn text(&self) -> String {
-        let mut line = format!(
-            "{:>6} s  {} steps, p50 {:.2} ms, p99 {:.2} ms; {} entities; \
-             {:.0} kbit/s in, {:.0} out",
-            self.time.as_millis() / 1_000,
+    /// A line of at most [`WIDTH`] columns for the second, and one for each kind of thing that went
+    /// wrong in it. Totals since the beginning are in the JSON.
+    pub(crate) fn text(&self) -> Vec<String> {
+        let seconds = self.time.as_millis() / 1_000;
+        let players: Vec<_> = self
+            .doors
+            .iter()
+            .map(|door| format!("{} {}", door.players, door.protocol))
+            .collect();
+        let figures = format!(
+            "{seconds:>6} s  {} steps p99 {:.1} ms  {:.0}/{:.0} kbit/s  ",
             self.steps,
-            millis(self.step_p50.unwrap_or_default()),
             millis(self.step_p99.unwrap_or_default()),
-            self.entities,
             self.total.kbits_in,
             self.total.kbits_out,
         );
-        for door in &self.doors {
-            line += &format!("; {} {} players", door.protocol, door.players);
-            for (name, count) in door.counters.iter().filter(|(_, count)| *count > 0) {
-                line += &format!(" {name}={count}");
+        let played: usize = self.doors.iter().map(|door| door.players).sum();
+        let each = players.join(", ");
+        let mut lines = vec![if figures.len() + each.len() <= WIDTH {
+            figures + &each
+        } else {
+            format!("{figures}{played} players")
+        }];
+        let doors = self.doors.iter().map(|door| (door.protocol, &door.grown));
+        // What was carried is in the rates; what was not is worth a line.
+        let carried = |name: &str| name.ends_with("_received") || name.ends_with("_sent");
+        for (owner, counters) in doors.chain([("net", &self.network_grown)]) {
+            for (name, grown) in counters.iter().filter(|(name, _)| !carried(name)) {
+                lines.push(format!("{seconds:>6} s  {owner}: {name} +{grown}"));
             }
         }
-        // What was carried is in the rates; what was not belongs in the line.
-        let carried = |name: &str| name.ends_with("_received") || name.ends_with("_sent");
-        let network = self.network.iter();
-        for (name, count) in network.filter(|(name, count)| *count > 0 && !carried(name)) {
-            line += &format!("; net {name}={count}");
-        }
-        line
+        lines
     }
 
     pub(crate) fn json(&self) -> String {
@@ -122,4 +136,43 @@ fn by_name(counters: &[(&'static str, u64)]) -> Map<String, Value> {
     counters
         .map(|&(name, count)| (name.to_owned(), count.into()))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn door(protocol: &'static str, grown: &[(&'static str, u64)]) -> Door {
+        Door {
+            protocol,
+            players: 123,
+            counters: vec![("undecodable", 1_000)],
+            grown: grown.to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_second_is_a_line_that_fits_and_what_went_wrong_in_it_another() {
+        let names = ["lwar", "cppevy", "pixmess", "opendrakan", "reone"];
+        let mut report = Report {
+            time: Instant::from_millis(100_000_000),
+            steps: 60,
+            step_p99: Some(Duration::from_millis(12)),
+            doors: names.map(|name| door(name, &[])).to_vec(),
+            ..Report::default()
+        };
+        report.total.kbits_out = 123_456.0;
+        let lines = report.text();
+        assert!(lines.iter().all(|line| line.len() <= WIDTH), "{lines:?}");
+        assert_eq!(lines.len(), 1, "what is over is not told again: {lines:?}");
+        assert!(lines[0].ends_with("615 players"), "{lines:?}");
+
+        report.doors = vec![door("lwar", &[("undecodable", 7)])];
+        report.network_grown = vec![("datagrams_received", 9), ("refused", 2)];
+        let lines = report.text();
+        assert!(lines[0].ends_with("123 lwar"), "{lines:?}");
+        assert!(lines[1].ends_with("lwar: undecodable +7"), "{lines:?}");
+        assert!(lines[2].ends_with("net: refused +2"), "{lines:?}");
+        assert_eq!(lines.len(), 3);
+    }
 }

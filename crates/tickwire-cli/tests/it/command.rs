@@ -86,6 +86,13 @@ impl Running {
         }
     }
 
+    /// Stops reading, as `head` does.
+    pub(crate) fn close_output(&mut self) {
+        let (_, nothing) = channel();
+        // The reader's thread ends at the next line, and its end of the pipe with it.
+        self.lines = nothing;
+    }
+
     /// Asks the process to end, as a service manager does.
     pub(crate) fn terminate(&self) {
         let kill = format!("kill -TERM {}", self.child.id());

@@ -176,6 +176,52 @@ fn a_server_with_a_time_ends_by_itself() {
 }
 
 #[test]
+fn a_reader_that_goes_away_ends_the_server() {
+    let mut server = start(&["lwar", "reone", "--listen", "127.0.0.1:0", "--bots", "2"]);
+    server.line_with("ready lwar");
+    server.line_with("ready reone");
+    server.close_output();
+    assert_eq!(server.wait().code, Some(0));
+}
+
+#[test]
+fn a_recording_of_either_side_can_be_inspected() {
+    let folder = tempfile::tempdir().unwrap();
+    for protocol in ["lwar", "cppevy", "pixmess", "opendrakan", "reone"] {
+        let file = |side: &str| {
+            let path = folder.path().join(format!("{protocol}-{side}"));
+            path.to_str().unwrap().to_owned()
+        };
+        let (of_server, of_bot) = (file("server"), file("bot"));
+        let (server, addr) = serve(protocol, &["--record", &of_server]);
+        let addr = addr.to_string();
+        let done = run(&[
+            "bots",
+            protocol,
+            "--connect",
+            &addr,
+            "--count",
+            "2",
+            "--seconds",
+            "2",
+            "--record",
+            &of_bot,
+            "--json",
+        ]);
+        assert_eq!(done.code, Some(0), "{done:?}");
+        let report: Value = serde_json::from_str(&done.stdout).unwrap();
+        assert!(report["counters"].is_object(), "{report}");
+        server.terminate();
+        assert_eq!(server.wait().code, Some(0));
+        for (file, from) in [(&of_server, "client"), (&of_bot, "server")] {
+            let shown = run(&["inspect", protocol, "--from", from, file]);
+            assert_eq!(shown.code, Some(0), "{file}: {}", shown.stderr);
+            assert!(shown.stdout.lines().count() > 20, "{}", shown.stdout);
+        }
+    }
+}
+
+#[test]
 fn what_was_refused_is_counted_by_name() {
     let (server, addr) = serve("lwar", &["--json"]);
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -206,8 +252,12 @@ fn nonsense_on_the_command_line_ends_with_two() {
         &["serve", "quake"][..],
         &["bots", "lwar", "--count", "0"],
         &["dance"],
-        &["serve", "--listen", "127.0.0.1:0"],
-        &["serve", "lwar", "cppevy", "--listen", "127.0.0.1:0"],
+        &["serve", "--listen", "127.0.0.1:9"],
+        &["serve", "lwar", "cppevy", "--listen", "127.0.0.1:9"],
+        &["serve", "lwar", "--listen", "cppevy=127.0.0.1"],
+        &["--listen", "127.0.0.1:9"],
+        &["--bots", "2", "serve", "lwar"],
+        &["bots", "lwar", "--difficulty", "impossible"],
         &["serve", "lwar", "--listen", "127.0.0.1:port"],
         &["serve", "lwar", "--world", "nowhere"],
     ] {

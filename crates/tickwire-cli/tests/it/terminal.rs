@@ -238,6 +238,10 @@ fn somebody_plays_chats_and_leaves() {
     terminal.wait_for_text("<Ada> q is no end here");
     server.line_with("<Ada> q is no end here");
     terminal.press("w ");
+    terminal.press("?");
+    terminal.wait_for_text("this help");
+    terminal.press("?");
+    terminal.wait_for("the arena alone", |screen| !screen.contains("this help"));
     terminal.press("q");
     assert_eq!(terminal.wait(), 0);
     terminal.wait_for_text("you left after");
@@ -297,7 +301,7 @@ fn a_walker_is_told_why_it_was_sent_away() {
 fn a_server_that_vanishes_is_told_after_the_screen_is_given_back() {
     let (mut terminal, server) = play();
     drop(server);
-    terminal.wait_for_text("nothing from the server");
+    terminal.wait_for_text("no news from the server for");
     assert_eq!(terminal.wait(), 1);
     terminal.wait_for_text("the server fell silent");
 }

@@ -19,8 +19,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use tickwire_session::{
-    ActionNumber, Actions, Addr, Belief, Failure, Instant, Outcome, PeerClock, RoundTrip, StreamId,
-    Token, Traffic, Transmit, counters,
+    ActionNumber, Actions, Addr, Belief, Failure, Instant, Outcome, PeerClock, Uplink, counters,
 };
 
 use super::limits::{
@@ -29,7 +28,7 @@ use super::limits::{
 use super::message::{Assembler, Data, Joined};
 use super::outgoing::StreamOut;
 use super::{ActionId, Component, Delivery, Registry, StateId, SyncId};
-use asset::{Asset, Index};
+use asset::Asset;
 use event::build_event;
 use world::World;
 
@@ -85,8 +84,8 @@ pub struct Client {
     phase: Phase,
     /// When the phase began.
     since: Instant,
+    uplink: Uplink,
     actor: Option<SyncId>,
-    token: Option<Token>,
     world: World,
     clock: PeerClock,
     actions: Actions<ActionId, Vec<u8>>,
@@ -95,41 +94,26 @@ pub struct Client {
     disabled_inputs: BTreeSet<ActionId>,
     requests: BTreeSet<StateId>,
     fetch: Option<Asset>,
-    index: Option<Index>,
+    /// The text of the server's index of assets.
+    index: Option<Vec<u8>>,
     assembler: Assembler,
     stream: StreamOut,
-    orders: VecDeque<Transmit>,
-    join_sent: Option<Instant>,
-    next_attach: Instant,
     /// Times that the token was shown since it was last accepted, and when first.
     attach_tries: Option<(u32, Instant)>,
-    last_heard: Instant,
-    datagram_heard: Instant,
-    datagram_sent: Instant,
-    stream_sent: Instant,
     events: VecDeque<ClientEvent>,
     counters: ClientCounters,
-    round_trip: RoundTrip,
-    traffic: Traffic,
 }
-
-/// The one stream of a client.
-const STREAM: StreamId = StreamId::Dialled(0);
 
 impl Client {
     /// A client that begins to connect.
     pub fn new(now: Instant, config: ClientConfig) -> Self {
-        let dial = Transmit::Dial {
-            on: STREAM,
-            to: config.server,
-        };
         Self {
             began: now,
-            config,
             phase: Phase::Dialling,
             since: now,
+            uplink: Uplink::dial(now, config.server),
+            config,
             actor: None,
-            token: None,
             world: World::default(),
             clock: PeerClock::default(),
             actions: Actions::new(ACTION_PATIENCE, ACTIONS_UNDER_WAY),
@@ -140,18 +124,9 @@ impl Client {
             index: None,
             assembler: Assembler::default(),
             stream: StreamOut::default(),
-            orders: VecDeque::from([dial]),
-            join_sent: None,
-            next_attach: now,
             attach_tries: None,
-            last_heard: now,
-            datagram_heard: now,
-            datagram_sent: now,
-            stream_sent: now,
             events: VecDeque::new(),
             counters: ClientCounters::default(),
-            round_trip: RoundTrip::new(),
-            traffic: Traffic::NONE,
         }
     }
 
@@ -195,7 +170,7 @@ impl Client {
     /// How long ago a moment of the server's clock was: since the fastest datagram that could have
     /// come from it, and half a round trip before.
     pub fn age(&self, now: Instant, timestamp: u32) -> Duration {
-        let way = self.round_trip.mean().unwrap_or_default() / 2;
+        let way = self.uplink.round_trip.mean().unwrap_or_default() / 2;
         self.clock.age(now, timestamp) + way
     }
 
@@ -296,12 +271,8 @@ impl Client {
         if self.is_ended() {
             return;
         }
-        let order = match self.phase {
-            Phase::Dialling => Transmit::Abort { on: STREAM },
-            _ => Transmit::Finish { on: STREAM },
-        };
         self.phase = Phase::Ended(why);
-        self.orders.push_back(order);
+        self.uplink.end();
         self.actions.disconnect();
         while let Some(ended) = self.actions.poll_ended() {
             if ended.kind.name().is_none() {
@@ -334,12 +305,9 @@ impl Client {
         let Ok(Joined { actor, token }) = Joined::decode(&message) else {
             return self.end(EndReason::Garbled);
         };
-        if let Some(sent) = self.join_sent {
-            self.round_trip.add_sample(now.since(sent));
-        }
-        (self.actor, self.token) = (Some(actor), Some(token));
+        self.actor = Some(actor);
+        self.uplink.set_token(now, token);
         self.enter(now, Phase::Attaching);
-        self.next_attach = now;
         self.events.push_back(ClientEvent::Joined { actor });
     }
 
@@ -351,7 +319,7 @@ impl Client {
     fn deadline(&self) -> Instant {
         match self.phase {
             Phase::Leaving => self.since + FAREWELL,
-            _ => self.last_heard + TIMEOUT,
+            _ => self.uplink.last_heard() + TIMEOUT,
         }
     }
 }

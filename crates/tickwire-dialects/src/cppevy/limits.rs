@@ -119,17 +119,8 @@ pub const STRANGER_ANSWERS: usize = 1_024;
 /// State requests of a client that wait for the next datagram.
 pub const REQUESTS_WAITING: usize = 64;
 
-/// Connections at a time that have not joined; one more takes the place of the oldest. As many again
-/// may have joined, since each needs a sync id.
-pub const UNJOINED_MAX: usize = 1_024;
-
-/// The same of one host. One machine that dials and says nothing cannot push out the others; a
-/// household, or a few hundred bots that are started at once, is less.
-pub const UNJOINED_A_HOST: usize = 256;
-
-/// How long a connection may be open without a Join that succeeds, whatever else it says: twice what
-/// silence may last, so that a client that is told Unavailable can ask again while sync ids rest.
-pub const JOIN_PATIENCE: Duration = Duration::from_secs(30);
+/// Datagram paths whose room is remembered before a client attaches there: one driver's turn of them.
+pub const NARROW_PATHS: usize = 1_024;
 
 /// How long the last bytes of a connection may take. After Leave a client waits as long for the
 /// answer.

@@ -10,7 +10,13 @@ use tickwire_session::Room;
 
 use super::Writer;
 use super::fifo;
+use super::limits::PAYLOAD_MAX;
 use super::message::{Object, PayloadWriter};
+
+/// Whether a datagram path takes payloads of any length.
+pub(crate) fn takes_payloads(room: Room) -> bool {
+    usize::from(room.largest) >= PAYLOAD_MAX
+}
 
 /// Objects that wait, in order; some of them together. Their bytes lie end to end in one buffer, so that
 /// waiting allocates nothing once that has grown.
@@ -113,17 +119,8 @@ pub(crate) struct StreamOut {
     payload: Vec<u8>,
     /// How much of `payload` was handed over.
     written: usize,
-    room: u32,
     /// The most room there ever was: that of a stream which has passed on everything.
     most_room: u32,
-}
-
-/// What a call to [`StreamOut::write`] handed over.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Written {
-    pub(crate) bytes: usize,
-    /// Objects of a payload that was begun.
-    pub(crate) objects: u64,
 }
 
 impl StreamOut {
@@ -133,16 +130,6 @@ impl StreamOut {
 
     pub(crate) fn push_encoded(&mut self, timestamp: u32, object: &[u8]) {
         self.queue.push_encoded(timestamp, object, 1);
-    }
-
-    pub(crate) fn set_room(&mut self, room: Room) {
-        self.room = room.bytes;
-        self.most_room = self.most_room.max(room.bytes);
-    }
-
-    /// Whether the stream takes anything at all.
-    pub(crate) const fn has_room(&self) -> bool {
-        self.room > 0
     }
 
     /// Bytes that wait.
@@ -155,9 +142,10 @@ impl StreamOut {
         self.queue.is_empty() && self.written == self.payload.len()
     }
 
-    /// Whether everything was handed over, and the stream has passed it on.
-    pub(crate) fn is_clear(&self) -> bool {
-        self.is_idle() && self.room == self.most_room
+    /// Whether everything was handed over, and a stream with this room has passed it on.
+    pub(crate) fn is_clear(&mut self, room: u32) -> bool {
+        self.most_room = self.most_room.max(room);
+        self.is_idle() && room == self.most_room && room > 0
     }
 
     /// Begins an empty payload, unless there is something to say anyway.
@@ -167,11 +155,12 @@ impl StreamOut {
         }
     }
 
-    /// Hands over as much as there is room for of the payload under way, or of the next.
-    pub(crate) fn write(&mut self, out: &mut Vec<u8>) -> Option<Written> {
+    /// Hands over as much as there is room for of the payload under way, or of the next. Returns how
+    /// many objects are in a payload that was begun; `None` if nothing was handed over.
+    pub(crate) fn write(&mut self, room: u32, out: &mut Vec<u8>) -> Option<u64> {
         let mut objects = 0;
         if self.written == self.payload.len()
-            && self.room > 0
+            && room > 0
             && let Some(timestamp) = self.queue.timestamp()
         {
             let mut queue = core::mem::take(&mut self.queue);
@@ -179,16 +168,14 @@ impl StreamOut {
             self.queue = queue;
         }
         let rest = self.payload.get(self.written..).unwrap_or_default();
-        let room = usize::try_from(self.room).unwrap_or(usize::MAX);
+        let room = usize::try_from(room).unwrap_or(usize::MAX);
         let part = rest.get(..room).unwrap_or(rest);
         if part.is_empty() {
             return None;
         }
         out.extend_from_slice(part);
-        let bytes = part.len();
-        self.written += bytes;
-        self.room -= u32::try_from(bytes).unwrap_or(self.room);
-        Some(Written { bytes, objects })
+        self.written += part.len();
+        Some(objects)
     }
 
     fn begin(&mut self, timestamp: u32, fill: impl FnOnce(&mut PayloadWriter<'_>) -> u64) -> u64 {

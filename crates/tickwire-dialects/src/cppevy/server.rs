@@ -6,17 +6,16 @@
 //! game's. The entity of a client comes with it and goes with it, and everything else that there is
 //! the game summons.
 
+mod action_queue;
 mod answer;
 mod assets;
 mod block;
+mod client_state;
 mod datagrams;
 mod depart;
-mod desk;
 mod entities;
 mod event;
-mod lobby;
 mod news;
-mod peer;
 mod receive;
 mod requests;
 mod sending;
@@ -24,23 +23,21 @@ mod sync_ids;
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
-use core::ops::RangeBounds;
 
+use tickwire_session::bulk::Shelf;
 use tickwire_session::{
-    Addr, Attachments, Ended, Events, Instant, Path, PeerStats, Reason, Room, Session, StreamId,
-    Transmit,
+    Addr, Ended, Events, Instant, Path, Peer, PeerId, PeerStats, Peers, Reason, Room, Session,
+    StreamId, Transmit,
 };
 
-use super::limits::{AHEAD, STATE_PERIOD};
+use super::limits::{AHEAD, NARROW_PATHS, STATE_PERIOD};
 use super::message::{Data, EntityEvent, Object, PayloadWriter, Summon, encode};
 use super::{ActionId, Archetype, Component, Delivery, EventId, Registry, SyncId, Writer};
-use assets::Assets;
-use datagrams::Told;
-use desk::Via;
+use action_queue::Via;
+use client_state::{ClientState, Stage};
+use datagrams::Shared;
 use entities::Entities;
-use lobby::Lobby;
 use news::News;
-use peer::{Peer, Stage};
 use sending::Sending;
 use sync_ids::SyncIds;
 
@@ -68,22 +65,16 @@ pub struct Server {
     config: ServerConfig,
     ids: SyncIds,
     entities: Entities,
-    peers: BTreeMap<StreamId, Peer>,
-    lobby: Lobby,
-    actors: BTreeMap<SyncId, StreamId>,
-    attachments: Attachments<StreamId>,
-    assets: Assets,
+    peers: Peers<ClientState>,
+    actors: BTreeMap<SyncId, PeerId>,
+    assets: Shelf,
     /// Addresses that are not attached, and how many tokens of each are to be refused.
     strangers: VecDeque<(Addr, usize)>,
-    /// Ends of streams that nothing is left to tell.
-    refused_streams: VecDeque<Transmit>,
     next_send: Instant,
     /// The game has said something about entities since the last sending.
     is_fresh: bool,
     sending: Sending,
     news: News,
-    /// Whose turn to send it is: those before have nothing to say.
-    polled: Option<StreamId>,
     events: VecDeque<ServerEvent>,
     counters: ServerCounters,
     closing: bool,
@@ -98,18 +89,14 @@ impl Server {
             config,
             ids: SyncIds::new(),
             entities: Entities::default(),
-            peers: BTreeMap::new(),
-            lobby: Lobby::default(),
+            peers: Peers::new(now, secret, NARROW_PATHS),
             actors: BTreeMap::new(),
-            attachments: Attachments::new(secret),
-            assets: Assets::new(),
+            assets: Shelf::new(INDEX),
             strangers: VecDeque::new(),
-            refused_streams: VecDeque::new(),
             next_send: now,
             is_fresh: false,
             sending: Sending::default(),
             news: News::default(),
-            polled: None,
             events: VecDeque::new(),
             counters: ServerCounters::default(),
             closing: false,
@@ -171,7 +158,7 @@ impl Server {
 
     /// Offers an asset, in place of one that had this name.
     pub fn add_asset(&mut self, name: &str, bytes: &[u8]) -> Result<(), BadAsset> {
-        self.assets.add(name, bytes)
+        assets::insert(&mut self.assets, name, bytes)
     }
 
     /// Sets how many clients may play from now on. Those who play stay, even if they are more.
@@ -181,17 +168,23 @@ impl Server {
 
     /// Sends a client away.
     pub fn kick(&mut self, now: Instant, actor: SyncId) {
-        if let Some(&on) = self.actors.get(&actor) {
-            self.send_away(now, on, Departure::Kicked);
+        if let Some(&id) = self.actors.get(&actor) {
+            self.send_away(now, id, Departure::Kicked);
         }
     }
 
     /// The clients that play, with their names.
     pub fn actors(&self) -> impl Iterator<Item = (SyncId, &str)> {
-        self.peers.values().filter_map(|peer| match &peer.stage {
+        let stages = self.peers.iter().map(|(_, peer)| &peer.state.stage);
+        stages.filter_map(|stage| match stage {
             Stage::Joined { actor, name, .. } => Some((*actor, &**name)),
             Stage::Open | Stage::Closing { .. } => None,
         })
+    }
+
+    /// Whether the game takes longer for its steps than it may. While it does, nobody joins.
+    pub const fn set_busy(&mut self, is_busy: bool) {
+        self.peers.set_busy(is_busy);
     }
 
     /// What was refused so far.
@@ -231,69 +224,64 @@ impl Server {
         }
         let mut bytes = Vec::new();
         event.encode(&mut Writer::new(&mut bytes, usize::MAX));
-        let meant = |peer: &&mut Peer| peer.actor().is_some_and(|actor| to.includes(actor));
-        for peer in self.peers.values_mut().filter(meant) {
+        let news = &self.news;
+        self.peers.mark_all_ready(|Peer { link, state }| {
+            let meant = state.actor().is_some_and(|actor| to.includes(actor));
             match via {
-                Via::Stream => peer.stream.push_encoded(timestamp, &bytes),
-                Via::Datagrams if peer.datagrams.to().is_none() => {}
-                Via::Datagrams => {
-                    peer.datagrams.take_over(&self.news);
-                    peer.datagrams.tell_encoded(timestamp, &bytes);
+                Via::Stream if meant => state.stream.push_encoded(timestamp, &bytes),
+                Via::Datagrams if meant && link.datagrams().is_some() => {
+                    state.datagrams.take_over(news);
+                    state.datagrams.tell_encoded(timestamp, &bytes);
                 }
+                _ => return false,
             }
+            true
+        });
+    }
+
+    /// Queues an object for one client.
+    fn tell_one(&mut self, now: Instant, id: PeerId, via: Via, object: &Object<'_>) {
+        let timestamp = self.timestamp(now);
+        if let Some(peer) = self.peers.mark_ready(id) {
+            peer.state.tell(via, timestamp, object);
         }
     }
 
-    /// Works on a peer that is out of the table meanwhile, since what it does concerns the others.
-    fn with_peer<T>(
-        &mut self,
-        on: StreamId,
-        work: impl FnOnce(&mut Self, &mut Peer) -> T,
-    ) -> Option<T> {
-        let mut peer = self.peers.remove(&on)?;
-        let result = work(self, &mut peer);
-        self.peers.insert(on, peer);
-        Some(result)
-    }
-
-    /// Begins a sending: what changed, and what is to be repeated, to everybody.
+    /// Begins a sending: what changed, and what is to be repeated, to everybody who is attached.
     fn send(&mut self, now: Instant) {
         self.is_fresh = false;
         self.next_send = self.next_send.next_due(STATE_PERIOD, now);
         let moment = self.moment(now);
         let due = self.entities.take_due(now, moment);
-        for peer in self.peers.values_mut() {
-            self.counters.overrun += peer.datagrams.take_lost();
-            peer.datagrams.end_sending(&self.sending);
-            peer.begin_sending(moment);
+        let mut behind = Vec::new();
+        for (id, Peer { state, .. }) in self.peers.iter_mut() {
+            self.counters.overrun += state.datagrams.take_lost();
+            state.datagrams.end_sending(&self.sending);
+            state.begin_sending(moment);
+            if state.is_behind() {
+                behind.push(id);
+            }
         }
         self.sending.begin(&due);
+        for id in behind {
+            self.close(now, id, Departure::FellBehind);
+        }
     }
 
-    /// What the first of these peers has to say that has something.
-    fn poll_peers(
-        &mut self,
-        now: Instant,
-        range: impl RangeBounds<StreamId>,
-        out: &mut Vec<u8>,
-    ) -> Option<Transmit> {
-        let timestamp = self.timestamp(now);
-        let told = Told {
-            entities: &self.entities,
-            sending: &self.sending,
-            news: &self.news,
-        };
-        for (&on, peer) in self.peers.range_mut(range) {
-            if peer.write_stream(now, timestamp, out).is_some() {
-                self.polled = Some(on);
-                return Some(Transmit::Stream { on });
-            }
-            if let Some(to) = peer.write_datagram(now, timestamp, told, out) {
-                self.polled = Some(on);
-                return Some(Transmit::Datagram { to });
-            }
+    /// Encodes what everybody is told, and marks everybody ready whom it concerns.
+    fn share(&mut self, timestamp: u32) {
+        let is_new = self.sending.encode(timestamp, &self.entities);
+        let has_news = self.news.take_added();
+        self.news.close();
+        if is_new || has_news {
+            let sending = &self.sending;
+            self.peers.mark_all_ready(|Peer { link, state }| {
+                if is_new {
+                    state.datagrams.take_part(sending);
+                }
+                link.datagrams().is_some()
+            });
         }
-        None
     }
 
     /// Milliseconds of the server's clock.
@@ -309,19 +297,13 @@ impl Server {
 
 impl Session for Server {
     fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr) {
-        if self.closing {
-            self.refused_streams.push_back(Transmit::Finish { on });
-            return;
-        }
         self.next_send = self.next_send.max(now);
-        let peer = Peer::new(now, peer);
-        if let Some(gone) = self.lobby.enter(peer.as_visitor(on)) {
-            self.counters.too_many_streams += 1;
-            self.forget(gone);
-            // It has said nothing that matters, and waiting for it to close would keep its place.
-            self.refused_streams.push_back(Transmit::Abort { on: gone });
+        let opened = self.peers.open(now, on, peer, ClientState::new(now));
+        // Whoever had to go had not joined: nobody knows of it.
+        self.counters.too_many_streams += u64::from(opened.evicted.is_some());
+        if self.closing {
+            self.close(now, opened.peer, Departure::ShutDown);
         }
-        self.peers.insert(on, peer);
     }
 
     fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
@@ -333,33 +315,28 @@ impl Session for Server {
     }
 
     fn handle_room(&mut self, _now: Instant, path: Path, room: Room) {
-        // Datagrams are smaller than what any path takes.
-        if let Path::Stream(on) = path
-            && let Some(peer) = self.peers.get_mut(&on)
-        {
-            peer.stream.set_room(room);
+        if let Some(id) = self.peers.handle_room(path, room) {
+            // Without room there is nothing to keep alive.
+            self.set_deadline(id);
         }
     }
 
     fn handle_closed(&mut self, now: Instant, path: Path, _why: Ended) {
-        // Nobody's datagrams end a session: an address may come back.
-        if let Path::Stream(on) = path {
-            self.close(now, on, Departure::Disconnected);
-            self.forget(on);
+        let gone = self.peers.handle_closed(path);
+        if let Some(actor) = gone.and_then(|(_, peer)| peer.state.actor()) {
+            self.leave_world(now, actor, Departure::Disconnected);
         }
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        if now < self.next_send {
-            return;
+        self.handle_due(now);
+        if now >= self.next_send && !self.actors.is_empty() {
+            self.send(now);
         }
-        self.sweep(now);
-        self.send(now);
     }
 
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         if self.is_fresh && now + AHEAD >= self.next_send && !self.actors.is_empty() {
-            self.sweep(now);
             self.send(now);
         }
         let timestamp = self.timestamp(now);
@@ -373,58 +350,41 @@ impl Session for Server {
             payload.finish();
             return Some(Transmit::Datagram { to });
         }
-        if self.sending.encode(timestamp, &self.entities) {
-            for peer in self.peers.values_mut() {
-                peer.datagrams.take_part(&self.sending);
-            }
-        }
-        self.news.close();
-        // Looking at everybody again for every datagram would cost more than the datagrams.
-        let begin = self.polled.take();
-        let transmit = match begin {
-            Some(begin) => self
-                .poll_peers(now, begin.., out)
-                .or_else(|| self.poll_peers(now, ..begin, out)),
-            None => self.poll_peers(now, .., out),
+        self.share(timestamp);
+        let shared = Shared {
+            entities: &self.entities,
+            sending: &self.sending,
+            news: &self.news,
         };
+        let transmit = self
+            .peers
+            .poll_transmit(out, |_, Peer { link, state }, out| {
+                state.write(link, (now, timestamp), shared, out)
+            });
         if transmit.is_none() {
             self.news.clear();
         }
-        transmit.or_else(|| self.poll_ended_stream(now))
+        transmit
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let next = self.peers.values().map(Peer::deadline).min()?;
-        Some(next.min(self.next_send))
+        let sending = (!self.actors.is_empty()).then_some(self.next_send);
+        [sending, self.peers.next_due()].into_iter().flatten().min()
     }
 
     fn shut_down(&mut self, now: Instant) {
         self.closing = true;
-        self.news.close();
-        let timestamp = self.timestamp(now);
-        for (&on, peer) in &mut self.peers {
-            if let Some(actor) = peer.actor() {
-                peer.tell(
-                    Via::Stream,
-                    timestamp,
-                    &EntityEvent::new(EventId::CLIENT_LEAVE, actor).object(),
-                );
-            }
-            peer.close(now, Departure::ShutDown, &self.news);
-            self.attachments.remove(on);
-        }
-        while let Some((&actor, _)) = self.actors.first_key_value() {
-            self.leave_world(now, actor, Departure::ShutDown);
-        }
+        self.close_all(now);
     }
 
     fn is_finished(&self) -> bool {
-        self.peers.is_empty() && self.refused_streams.is_empty()
+        self.peers.is_empty()
     }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
-        for peer in self.peers.values() {
-            visit(&peer.stats());
+        for (_, Peer { link, state }) in self.peers.iter() {
+            let (name, word) = state.name_and_state(link.datagrams().is_some());
+            visit(&link.stats(name, word));
         }
     }
 

@@ -61,6 +61,8 @@ pub struct Client {
     last_update: Option<Instant>,
     /// When the phase began.
     since: Instant,
+    /// Ship and weapons were chosen.
+    has_selected: bool,
     controls: Controls,
     history: History,
     frame: u32,
@@ -103,6 +105,7 @@ impl Client {
             last_heard: now,
             last_update: None,
             since: now,
+            has_selected: false,
             controls: Controls::default(),
             history: History::default(),
             frame: 0,
@@ -172,7 +175,9 @@ impl Client {
     /// Chooses ship and weapons: the first time this is what brings the ship.
     pub fn select(&mut self, selection: Selection) -> Result<(), SayError> {
         let player = self.speaker("selection", NAME_MAX)?;
-        self.say(&Reliable::Selection { player, selection })
+        self.say(&Reliable::Selection { player, selection })?;
+        self.has_selected = true;
+        Ok(())
     }
 
     /// Says that it goes; it is over when the server has heard it, or a second later.
@@ -317,6 +322,9 @@ impl Session for Client {
         {
             self.enter(now, Phase::Playing);
             self.events.push_back(ClientEvent::Started);
+            if !self.has_selected {
+                self.events.push_back(ClientEvent::NotSelected);
+            }
         }
     }
 

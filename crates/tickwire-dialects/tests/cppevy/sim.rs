@@ -48,9 +48,9 @@ fn actions() {
     });
 }
 
-/// A bot is alone with the server, at this address: what went over the network, and what it did.
-fn run_bot(seed: u64, at: Addr) -> Result<(TraceHash, String), String> {
-    let mut world = World::with(seed, &[], at);
+/// A bot is alone with the server: what went over the network, and what it did.
+fn run_bot(seed: u64, bot: Bot) -> Result<(TraceHash, String), String> {
+    let mut world = World::with(seed, &[], bot);
     world.join()?;
     for _ in 0..BUSY {
         world.beat(true)?;
@@ -61,9 +61,9 @@ fn run_bot(seed: u64, at: Addr) -> Result<(TraceHash, String), String> {
 
 #[test]
 fn a_bot_on_a_memory_link_does_the_same_twice() {
-    let (trace, deeds) = run_bot(7, LINK).unwrap();
-    assert_eq!(run_bot(7, LINK), Ok((trace, deeds.clone())));
-    let (other_trace, other_deeds) = run_bot(8, LINK).unwrap();
+    let (trace, deeds) = run_bot(7, Bot::OnLink).unwrap();
+    assert_eq!(run_bot(7, Bot::OnLink), Ok((trace, deeds.clone())));
+    let (other_trace, other_deeds) = run_bot(8, Bot::OnLink).unwrap();
     assert_ne!(other_trace, trace, "the bot's moves depend on the seed");
     assert_ne!(other_deeds, deeds);
 }
@@ -71,8 +71,8 @@ fn a_bot_on_a_memory_link_does_the_same_twice() {
 #[test]
 fn a_bot_does_the_same_on_a_memory_link_and_on_a_perfect_network() {
     for seed in 0..5 {
-        let (_, on_link) = run_bot(seed, LINK).unwrap();
-        let (_, on_network) = run_bot(seed, addr::machine(10, 5_000)).unwrap();
+        let (_, on_link) = run_bot(seed, Bot::OnLink).unwrap();
+        let (_, on_network) = run_bot(seed, Bot::OnMachine).unwrap();
         assert_eq!(on_link, on_network, "seed {seed}");
     }
 }
@@ -87,30 +87,44 @@ struct World {
     conditions: Conditions,
 }
 
-/// Where a bot in the server's process is.
-const LINK: Addr = addr::link(9);
+/// How a bot reaches the server. Either way nothing is lost.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Bot {
+    /// Over a memory link, as in the server's process.
+    OnLink,
+    /// By address, as from another machine.
+    OnMachine,
+}
 
 impl World {
     /// A server, three clients on machines of their own, and a bot on a memory link.
     fn new(seed: u64) -> Self {
         let machines = [10, 11, 12].map(|number| addr::machine(number, 5_000));
-        Self::with(seed, &machines, LINK)
+        Self::with(seed, &machines, Bot::OnLink)
     }
 
-    fn with(seed: u64, clients: &[Addr], bot: Addr) -> Self {
+    fn with(seed: u64, clients: &[Addr], bot: Bot) -> Self {
         let mut rng = Rng::new(seed).branch(1);
         let mut net = Network::new(seed);
         let server_addr = addr::machine(1, 27_600);
         let server = net.add_node(server_addr);
         let game = Game::new(net.now(), rng.branch(2), rng.secret());
         let mut players = Vec::new();
-        for &at in clients.iter().chain([&bot]) {
-            let node = net.add_node(at);
+        let mut add = |net: &mut Network, node: NodeId, server: Addr| {
             let luck = rng.branch(100 + node.index() as u64);
-            players.push(Player::new(net.now(), server_addr, node, luck));
+            players.push(Player::new(net.now(), server, node, luck));
+        };
+        for &at in clients {
+            let node = net.add_node(at);
+            add(&mut net, node, server_addr);
         }
-        let bot = players.last().expect("there is a bot").node;
-        net.set_conditions_between(server, bot, Conditions::IDEAL);
+        let node = net.add_node(addr::machine(20, 5_000));
+        net.set_conditions_between(server, node, Conditions::IDEAL);
+        let reached = match bot {
+            Bot::OnLink => net.join(server, node),
+            Bot::OnMachine => server_addr,
+        };
+        add(&mut net, node, reached);
         Self {
             conditions: Conditions::random(&mut rng, &WORST),
             rng,
@@ -135,7 +149,11 @@ impl World {
                 return Ok(());
             }
         }
-        Err("not everybody plays after five good seconds".into())
+        let phases: Vec<_> = self.players.iter().map(|it| it.client.phase()).collect();
+        let counters = self.game.server.counters();
+        Err(format!(
+            "not everybody plays after five good seconds: {phases:?}, {counters:?}"
+        ))
     }
 
     fn be_busy(&mut self) -> Result<(), String> {

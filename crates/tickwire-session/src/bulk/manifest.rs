@@ -140,6 +140,11 @@ impl Manifest {
         &self.listed
     }
 
+    /// The same by value.
+    pub fn into_listed(self) -> Vec<Listed> {
+        self.listed
+    }
+
     pub(super) fn push(&mut self, listed: Listed) {
         self.listed.push(listed);
     }

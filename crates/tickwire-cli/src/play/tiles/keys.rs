@@ -14,6 +14,7 @@ pub(super) enum Command {
     NextWare,
     LastWare,
     Write,
+    Help,
     Leave,
 }
 
@@ -39,6 +40,7 @@ pub(super) fn command(key: KeyEvent) -> Option<Command> {
         KeyCode::Char(']') => Command::NextWare,
         KeyCode::Char('[') => Command::LastWare,
         KeyCode::Char('q' | 'Q') => Command::Leave,
+        KeyCode::Char('?') => Command::Help,
         KeyCode::Enter => Command::Write,
         _ => return None,
     })

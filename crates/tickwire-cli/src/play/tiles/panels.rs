@@ -13,8 +13,8 @@ use ratatui::text::{Line, Span};
 use tickwire_demo::tiles::{Block, Direction, Look, Tile};
 
 use super::super::panels::{
-    SMALLEST, draw_connecting, draw_header, draw_headline, draw_last_line, draw_notices, places,
-    silence_text,
+    SMALLEST, draw_connecting, draw_header, draw_headline, draw_help, draw_last_line, draw_notices,
+    places, silence_text,
 };
 use super::super::seat::Stage;
 use super::{LOOK, Picture, WARES};
@@ -51,16 +51,32 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
             ("arrows yubn", "walk"),
             ("Space", "place"),
             ("x", "remove"),
-            ("[ ]", "choose"),
             ("Enter", "chat"),
+            ("?", "keys"),
             ("q", "leave"),
         ]
     } else {
         draw_connecting(margin.time, places.arena, frame);
         &[("q", "give up")]
     };
+    if margin.shows_help {
+        draw_help(HELP, places.arena, frame);
+    }
     draw_last_line(margin.line.as_deref(), keys, places.keys, frame);
 }
+
+/// Every key of a walker.
+const HELP: &[(&str, &str)] = &[
+    ("arrows WASD", "walk"),
+    ("Y U B N", "walk diagonally, as 7 9 1 3"),
+    ("Shift+arrow", "only turn"),
+    ("Space", "place a block in front"),
+    ("X Delete", "take one away"),
+    ("[ ]", "choose what to place"),
+    ("Enter", "chat"),
+    ("?", "this help"),
+    ("q", "leave"),
+];
 
 fn draw_world(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     let land = &picture.land;

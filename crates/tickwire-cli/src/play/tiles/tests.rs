@@ -26,6 +26,7 @@ fn picture() -> Picture {
             net: NetGraph::default(),
             notices: VecDeque::from([(Duration::from_secs(5), "<Grace> hello".into())]),
             line: None,
+            shows_help: false,
         },
         land: Land::around(position, 40, 20, |cell| world.look(cell)),
         others: vec![(

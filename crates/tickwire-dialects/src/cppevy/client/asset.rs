@@ -1,30 +1,32 @@
-//! An asset on its way, and the list that tells what it should be.
+//! An asset on its way, and what the server's index says of it.
+//!
+//! In: the answer to the Asset action, then pieces in any order and repeated. Out: progress, and the
+//! whole asset if it is as listed. Which asset is asked for next is [`fetch`](super::fetch)'s.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use sha2::{Digest, Sha256};
+use tickwire_session::bulk::{Assembly, ContentHash, Listed, Manifest};
 use tickwire_session::{Failure, Instant};
 
-use super::super::limits::{ACTION_PATIENCE, ASSET_MAX};
-use super::super::message::Piece;
+use crate::cppevy::limits::{ACTION_PATIENCE, ASSET_MAX};
+use crate::cppevy::message::Piece;
 
 /// Why an asset is not there.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum AssetFailure {
-    /// The server's list has no such asset.
+    /// The server's index has no such asset.
     NotListed,
     /// The server did not send it.
     Action(Failure),
     /// It is larger than is taken.
     TooLarge,
-    /// It is not what the list says: damaged, or replaced since the list was fetched. The next fetch
-    /// fetches the list again.
+    /// It is not what the index says: damaged, or replaced since the index was fetched. The next fetch
+    /// fetches the index again.
     Mismatch,
-    /// The pieces did not fit together.
+    /// Its size or one of its pieces makes no sense.
     Garbled,
     /// The pieces stopped coming.
     Stalled,
@@ -36,148 +38,154 @@ impl fmt::Display for AssetFailure {
             Self::NotListed => f.write_str("the server has no such asset"),
             Self::Action(failure) => failure.fmt(f),
             Self::TooLarge => write!(f, "the asset has more than {ASSET_MAX} bytes"),
-            Self::Mismatch => f.write_str("the asset is not what the server's list says"),
+            Self::Mismatch => f.write_str("the asset is not what the server's index says"),
             Self::Garbled => f.write_str("the asset came in pieces that do not fit"),
             Self::Stalled => f.write_str("the server stopped sending the asset"),
         }
     }
 }
 
-/// What the index says of an asset.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Listed {
-    hash: [u8; 32],
-    size: u32,
+/// What the text of an index says of an asset. A line that makes no sense lists nothing.
+pub(super) fn find_listed(index: &[u8], name: &str) -> Option<Listed> {
+    index
+        .split(|byte| *byte == b'\n')
+        .filter(|line| line.ends_with(name.as_bytes()))
+        .filter_map(|line| Manifest::parse(line).ok())
+        .flat_map(Manifest::into_listed)
+        .find(|listed| listed.name == name)
 }
 
-/// The server's list of assets.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Index {
-    assets: BTreeMap<String, Listed>,
-}
-
-impl Index {
-    /// Reads the list. A line that makes no sense lists nothing.
-    pub(super) fn parse(bytes: &[u8]) -> Self {
-        let text = core::str::from_utf8(bytes).unwrap_or_default();
-        Self {
-            assets: text.lines().filter_map(parse_line).collect(),
-        }
-    }
-
-    pub(super) fn get(&self, name: &str) -> Option<Listed> {
-        self.assets.get(name).copied()
-    }
-}
-
-fn parse_line(line: &str) -> Option<(String, Listed)> {
-    let mut words = line.splitn(3, ' ');
-    let (digits, size, name) = (words.next()?, words.next()?, words.next()?);
-    let mut hash = [0; 32];
-    if digits.len() != 2 * hash.len() {
-        return None;
-    }
-    for (byte, at) in hash.iter_mut().zip((0..).step_by(2)) {
-        *byte = u8::from_str_radix(digits.get(at..at + 2)?, 16).ok()?;
-    }
-    let size = size.parse().ok()?;
-    Some((name.into(), Listed { hash, size }))
-}
-
-/// An asset that is on its way.
+/// An asset that is being fetched.
 #[derive(Debug)]
 pub(super) struct Asset {
     pub(super) name: String,
-    /// What it should be; the list itself is not listed.
+    /// What it should be; the index itself is not listed.
     listed: Option<Listed>,
-    /// What is fetched when this, the list, is there.
+    /// What is fetched when this, the index, is complete.
     pub(super) then: Option<String>,
-    /// Its size, once the server has told.
-    total: Option<u32>,
-    bytes: Vec<u8>,
-    last_progress: Instant,
-    /// Percent that were last reported.
-    reported: u64,
+    stage: Stage,
 }
 
-/// How far it has come.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Debug)]
+enum Stage {
+    /// The server has not told its size.
+    Asked,
+    Receiving {
+        assembly: Assembly,
+        last_progress: Instant,
+        /// The percentage that was last reported.
+        reported: usize,
+    },
+}
+
+/// What a piece, or the size, has brought.
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Step {
     /// Nothing worth telling.
     Nothing,
     /// Another percent.
     Progress { received: u32, total: u32 },
     /// All of it is there, and it is right.
-    Complete,
+    Complete(Vec<u8>),
 }
 
+/// A piece before the size: a repeated one of the asset before.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct NotReceiving;
+
 impl Asset {
-    pub(super) fn new(now: Instant, name: &str, listed: Option<Listed>) -> Self {
+    pub(super) fn new(name: &str, listed: Option<Listed>) -> Self {
         Self {
             name: name.into(),
             listed,
             then: None,
-            total: None,
-            bytes: Vec::new(),
-            last_progress: now,
-            reported: 0,
+            stage: Stage::Asked,
         }
     }
 
     /// The server will send this many bytes.
-    pub(super) fn begin(&mut self, now: Instant, message: &[u8]) -> Result<Step, AssetFailure> {
+    pub(super) fn handle_size(
+        &mut self,
+        now: Instant,
+        message: &[u8],
+    ) -> Result<Step, AssetFailure> {
         let size: [u8; 4] = message.try_into().map_err(|_| AssetFailure::Garbled)?;
-        let total = u32::from_le_bytes(size);
-        if total > ASSET_MAX {
+        let size = u32::from_le_bytes(size);
+        if size > ASSET_MAX {
             return Err(AssetFailure::TooLarge);
         }
-        if self.listed.is_some_and(|listed| listed.size != total) {
+        let listed = self.listed.as_ref();
+        if listed.is_some_and(|listed| listed.size != u64::from(size)) {
             return Err(AssetFailure::Mismatch);
         }
-        self.total = Some(total);
-        self.last_progress = now;
+        self.stage = Stage::Receiving {
+            assembly: Assembly::new(usize::try_from(size).unwrap_or(usize::MAX)),
+            last_progress: now,
+            reported: 0,
+        };
         self.step()
     }
 
-    /// The next piece came.
-    pub(super) fn add(&mut self, now: Instant, piece: &Piece<'_>) -> Result<Step, AssetFailure> {
-        let total = self.total.ok_or(AssetFailure::Garbled)?;
-        let end = self.bytes.len() + piece.bytes.len();
-        if usize::try_from(piece.offset) != Ok(self.bytes.len()) || end as u64 > total.into() {
-            return Err(AssetFailure::Garbled);
+    /// A piece arrived. The inner error ends the fetch.
+    pub(super) fn handle_piece(
+        &mut self,
+        now: Instant,
+        piece: &Piece<'_>,
+    ) -> Result<Result<Step, AssetFailure>, NotReceiving> {
+        let Stage::Receiving {
+            assembly,
+            last_progress,
+            ..
+        } = &mut self.stage
+        else {
+            return Err(NotReceiving);
+        };
+        let had = assembly.have();
+        let offset = usize::try_from(piece.offset).unwrap_or(usize::MAX);
+        if assembly.handle_piece(offset, piece.bytes).is_err() {
+            return Ok(Err(AssetFailure::Garbled));
         }
-        self.bytes.extend_from_slice(piece.bytes);
-        self.last_progress = now;
-        self.step()
+        // A server that repeats a piece for ever makes no progress.
+        if assembly.have() > had {
+            *last_progress = now;
+        }
+        Ok(self.step())
     }
 
+    /// What there is to tell of what has arrived.
     fn step(&mut self) -> Result<Step, AssetFailure> {
-        let total = self.total.unwrap_or_default();
-        let received = u32::try_from(self.bytes.len()).unwrap_or(total);
-        if received < total {
-            let percent = u64::from(received) * 100 / u64::from(total);
-            let step = match percent > self.reported {
-                true => Step::Progress { received, total },
+        let Stage::Receiving {
+            assembly, reported, ..
+        } = &mut self.stage
+        else {
+            return Ok(Step::Nothing);
+        };
+        let (have, size) = (assembly.have(), assembly.size());
+        if have < size {
+            let percent = have * 100 / size;
+            let before = core::mem::replace(reported, percent);
+            return Ok(match percent > before {
+                true => Step::Progress {
+                    received: u32::try_from(have).unwrap_or(u32::MAX),
+                    total: u32::try_from(size).unwrap_or(u32::MAX),
+                },
                 false => Step::Nothing,
-            };
-            self.reported = percent;
-            return Ok(step);
+            });
         }
-        match self.listed {
-            Some(listed) if <[u8; 32]>::from(Sha256::digest(&self.bytes)) != listed.hash => {
-                Err(AssetFailure::Mismatch)
-            }
-            _ => Ok(Step::Complete),
+        let assembly = core::mem::replace(assembly, Assembly::new(0));
+        let bytes = assembly.into_bytes().unwrap_or_default();
+        match &self.listed {
+            Some(listed) if ContentHash::of(&bytes) != listed.hash => Err(AssetFailure::Mismatch),
+            _ => Ok(Step::Complete(bytes)),
         }
-    }
-
-    pub(super) fn into_bytes(self) -> Vec<u8> {
-        self.bytes
     }
 
     /// When it counts as stalled; until its size is told, the action's own patience counts.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.total.map(|_| self.last_progress + ACTION_PATIENCE)
+        match self.stage {
+            Stage::Asked => None,
+            Stage::Receiving { last_progress, .. } => Some(last_progress + ACTION_PATIENCE),
+        }
     }
 }
 
@@ -188,30 +196,29 @@ mod tests {
     use super::*;
 
     const NOW: Instant = Instant::from_millis(5);
+    const HASH: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
     #[test]
     fn lines_that_make_no_sense_list_nothing() {
-        let good = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        let text = format!("{good} 3 two words\n{good} x bad\nshort 3 bad\n\n{good} 3\n");
-        let index = Index::parse(text.as_bytes());
-        assert_eq!(index.assets.len(), 1);
-        assert_eq!(index.get("two words").unwrap().size, 3);
-        assert!(Index::parse(&[0xff, 0xfe]).assets.is_empty());
-        let not_ascii = format!("{}é{} 3 x", &good[..31], &good[..31]);
-        assert!(Index::parse(not_ascii.as_bytes()).assets.is_empty());
+        let text = format!("{HASH} 3 two words\n{HASH} x bad\nshort 3 bad\n\n{HASH} 3\n");
+        let find = |name| find_listed(text.as_bytes(), name).map(|listed| listed.size);
+        assert_eq!(find("two words"), Some(3));
+        assert_eq!([find("words"), find("bad"), find("")], [None; 3]);
+        assert_eq!(find_listed(&[0xff, 0xfe], "bad"), None);
     }
 
     fn fetch_abc() -> Asset {
-        let line = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad 3 abc";
-        let listed = Index::parse(line.as_bytes()).get("abc");
-        let mut fetch = Asset::new(NOW, "abc", listed);
-        let progress = Step::Nothing;
-        assert_eq!(fetch.begin(NOW, &3_u32.to_le_bytes()), Ok(progress));
+        let listed = find_listed(format!("{HASH} 3 abc").as_bytes(), "abc");
+        let mut fetch = Asset::new("abc", listed);
+        let nothing = Ok(Step::Nothing);
+        assert_eq!(fetch.handle_size(NOW, &3_u32.to_le_bytes()), nothing);
         fetch
     }
 
-    fn piece(offset: u32, bytes: &[u8]) -> Piece<'_> {
-        Piece { offset, bytes }
+    #[track_caller]
+    fn add(fetch: &mut Asset, offset: u32, bytes: &[u8]) -> Result<Step, AssetFailure> {
+        let piece = Piece { offset, bytes };
+        fetch.handle_piece(NOW, &piece).expect("its size is known")
     }
 
     #[test]
@@ -221,31 +228,30 @@ mod tests {
             received: 1,
             total: 3,
         };
-        assert_eq!(fetch.add(NOW, &piece(0, b"a")), Ok(progress));
-        assert_eq!(fetch.add(NOW, &piece(1, b"bc")), Ok(Step::Complete));
-        let wrong = fetch_abc().add(NOW, &piece(0, b"abd"));
+        assert_eq!(add(&mut fetch, 2, b"c"), Ok(progress));
+        assert_eq!(add(&mut fetch, 2, b"c"), Ok(Step::Nothing));
+        let complete = Step::Complete(b"abc".into());
+        assert_eq!(add(&mut fetch, 0, b"ab"), Ok(complete));
+        let wrong = add(&mut fetch_abc(), 0, b"abd");
         assert_eq!(wrong, Err(AssetFailure::Mismatch));
     }
 
     #[test]
-    fn pieces_out_of_place_are_garbled() {
-        for bad in [piece(1, b"bc"), piece(0, b"abcd"), piece(u32::MAX, b"x")] {
-            let got = fetch_abc().add(NOW, &bad);
-            assert_eq!(got, Err(AssetFailure::Garbled), "{bad:?}");
+    fn a_piece_beyond_the_end_is_garbled() {
+        for (offset, bytes) in [(2, &b"cd"[..]), (0, b"abcd"), (u32::MAX, b"x")] {
+            let got = add(&mut fetch_abc(), offset, bytes);
+            assert_eq!(got, Err(AssetFailure::Garbled), "{offset}");
         }
-        let mut unasked = Asset::new(NOW, "x", None);
-        let got = unasked.add(NOW, &piece(0, b"x"));
-        assert_eq!(got, Err(AssetFailure::Garbled));
     }
 
     #[test]
     fn a_wrong_size_is_noticed_before_the_first_piece() {
         let mut fetch = fetch_abc();
-        let changed = fetch.begin(NOW, &4_u32.to_le_bytes());
+        let changed = fetch.handle_size(NOW, &4_u32.to_le_bytes());
         assert_eq!(changed, Err(AssetFailure::Mismatch));
-        let huge = Asset::new(NOW, "x", None).begin(NOW, &u32::MAX.to_le_bytes());
+        let huge = Asset::new("x", None).handle_size(NOW, &u32::MAX.to_le_bytes());
         assert_eq!(huge, Err(AssetFailure::TooLarge));
-        let short = Asset::new(NOW, "x", None).begin(NOW, &[1, 2]);
+        let short = Asset::new("x", None).handle_size(NOW, &[1, 2]);
         assert_eq!(short, Err(AssetFailure::Garbled));
     }
 }

@@ -3,22 +3,22 @@
 use alloc::vec::Vec;
 
 use tickwire_session::{
-    Addr, Belief, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, Transmit,
+    Addr, Belief, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, StreamLoss,
+    Transmit,
 };
 
-use super::super::limits::{ATTACH_AGAIN, KEEP_ALIVE, NAME_MAX, STREAM_KEEP_ALIVE};
-use super::super::message::{Join, encode};
-use super::super::{ActionId, fifo};
 use super::asset::{Asset, AssetFailure};
-use super::{Client, ClientEvent, EndReason, Phase, STREAM};
+use super::{Client, ClientEvent, EndReason, Phase};
+use crate::cppevy::limits::{ATTACH_AGAIN, KEEP_ALIVE, NAME_MAX, STREAM_KEEP_ALIVE};
+use crate::cppevy::message::{Join, encode};
+use crate::cppevy::outgoing::takes_payloads;
+use crate::cppevy::{ActionId, fifo};
 
 impl Session for Client {
     fn handle_opened(&mut self, now: Instant, on: StreamId, _peer: Addr) {
-        if on != STREAM || self.phase != Phase::Dialling {
+        if !self.uplink.handle_opened(now, on) {
             return;
         }
-        self.last_heard = now;
-        self.stream_sent = now;
         self.enter(now, Phase::Joining);
         let end = self.config.name.floor_char_boundary(NAME_MAX);
         let name = self.config.name.get(..end).unwrap_or_default();
@@ -30,7 +30,7 @@ impl Session for Client {
     }
 
     fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
-        if on == STREAM {
+        if on == self.uplink.stream() {
             self.receive_stream(now, bytes);
         }
     }
@@ -40,24 +40,17 @@ impl Session for Client {
     }
 
     fn handle_room(&mut self, _now: Instant, path: Path, room: Room) {
-        // Datagrams are smaller than what any path takes.
-        if path == Path::Stream(STREAM) {
-            self.stream.set_room(room);
-        }
+        self.uplink.handle_room(path, room);
     }
 
     fn handle_closed(&mut self, _now: Instant, path: Path, _why: Ended) {
-        // A refused datagram says nothing: the stream does.
-        if path != Path::Stream(STREAM) || self.is_ended() {
-            return;
+        if let Some(loss) = self.uplink.handle_closed(path) {
+            self.end(match (loss, self.phase) {
+                (StreamLoss::Unreachable, _) => EndReason::Unreachable,
+                (StreamLoss::Closed, Phase::Leaving) => EndReason::Left,
+                (StreamLoss::Closed, _) => EndReason::Disconnected,
+            });
         }
-        self.end(match self.phase {
-            Phase::Dialling => EndReason::Unreachable,
-            Phase::Leaving => EndReason::Left,
-            _ => EndReason::Disconnected,
-        });
-        // The stream has ended already.
-        self.orders.clear();
     }
 
     fn handle_timeout(&mut self, now: Instant) {
@@ -71,9 +64,9 @@ impl Session for Client {
         {
             self.fail_fetch(AssetFailure::Stalled);
         }
-        if self.phase == Phase::Playing && now >= self.datagram_heard + ATTACH_AGAIN {
+        if self.phase == Phase::Playing && !self.uplink.hears_datagrams(now, ATTACH_AGAIN) {
             self.enter(now, Phase::Attaching);
-            self.next_attach = now;
+            self.uplink.set_attach_at(now);
         }
         if !self.is_ended() && now >= self.deadline() {
             self.end(match self.phase {
@@ -85,7 +78,7 @@ impl Session for Client {
     }
 
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        if let Some(order) = self.orders.pop_front() {
+        if let Some(order) = self.uplink.poll_order() {
             return Some(order);
         }
         if self.is_ended() {
@@ -99,24 +92,31 @@ impl Session for Client {
         if self.is_ended() {
             return None;
         }
-        let datagrams = match self.phase {
-            Phase::Attaching => Some(self.next_attach),
+        let (datagrams, silence) = match self.phase {
+            Phase::Attaching => (self.uplink.attach_at(), None),
             Phase::Playing => {
-                let idle = self.datagram_sent + KEEP_ALIVE;
-                Some(idle.min(self.datagram_heard + ATTACH_AGAIN))
+                let idle = self.uplink.datagram_sent() + KEEP_ALIVE;
+                let heard = self.uplink.datagram_heard();
+                (Some(idle), heard.map(|heard| heard + ATTACH_AGAIN))
             }
-            _ => None,
+            _ => (None, None),
         };
-        let stream = self
-            .stream
-            .has_room()
-            .then(|| self.stream_sent + STREAM_KEEP_ALIVE);
+        // On a path that takes no datagrams nothing is due.
+        let datagrams = datagrams.filter(|_| takes_payloads(self.uplink.datagram_room()));
+        let stream =
+            (self.uplink.stream_room() > 0).then(|| self.uplink.stream_sent() + STREAM_KEEP_ALIVE);
         let stalled = self.fetch.as_ref().and_then(Asset::deadline);
-        [datagrams, stream, stalled, self.actions.poll_timeout()]
-            .into_iter()
-            .flatten()
-            .chain([self.deadline()])
-            .min()
+        [
+            datagrams,
+            silence,
+            stream,
+            stalled,
+            self.actions.poll_timeout(),
+        ]
+        .into_iter()
+        .flatten()
+        .chain([self.deadline()])
+        .min()
     }
 
     fn shut_down(&mut self, now: Instant) {
@@ -124,7 +124,7 @@ impl Session for Client {
     }
 
     fn is_finished(&self) -> bool {
-        self.is_ended() && self.orders.is_empty()
+        self.uplink.is_finished()
     }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
@@ -136,10 +136,7 @@ impl Session for Client {
             Phase::Leaving => "Leaving",
             Phase::Ended(_) => "Ended",
         };
-        let mut stats = PeerStats::new("", self.config.server, state);
-        stats.round_trip = self.round_trip.mean();
-        stats.jitter = self.round_trip.jitter();
-        stats.traffic = self.traffic;
+        let mut stats = self.uplink.stats("", state);
         stats.refused = self.counters.undecodable + self.counters.bad_data;
         visit(&stats);
     }

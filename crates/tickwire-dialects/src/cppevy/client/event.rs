@@ -6,9 +6,9 @@ use core::fmt;
 
 use tickwire_session::{ActionNumber, AskError, EndedAction, Failure, Outcome, Reason};
 
-use super::super::limits::{ASSET_NAME_MAX, DATA_MAX};
-use super::super::{ActionId, Bytes, EventId, SyncId};
 use super::{AssetFailure, Entity};
+use crate::cppevy::limits::{ASSET_NAME_MAX, DATA_MAX};
+use crate::cppevy::{ActionId, Bytes, EventId, SyncId};
 
 /// How far the client has come (see `STATES.md`).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,17 +1,19 @@
-//! How an asset is fetched: the list first, if need be, then the asset.
+//! How an asset is fetched: the index first, unless it is known, then the asset.
+
+use alloc::vec::Vec;
 
 use tickwire_session::{ActionNumber, AskError, Belief, Failure, Instant, Outcome, Reason};
 
-use super::super::ActionId;
-use super::super::limits::ASSET_NAME_MAX;
-use super::super::message::{AssetRequest, encode};
-use super::super::server::INDEX;
-use super::asset::{Asset, Index, Step};
+use super::asset::{Asset, NotReceiving, Step, find_listed};
 use super::{ActError, AssetFailure, Client, ClientEvent, FetchError, Phase};
+use crate::cppevy::ActionId;
+use crate::cppevy::limits::ASSET_NAME_MAX;
+use crate::cppevy::message::{AssetRequest, Piece, encode};
+use crate::cppevy::server::INDEX;
 
 impl Client {
-    /// Fetches an asset, and the server's list of them before if it is not known. `index` is the
-    /// list itself. It ends in [`ClientEvent::AssetFetched`] or [`ClientEvent::AssetFailed`].
+    /// Fetches an asset, and the server's index of them before if it is not known. `index` is the
+    /// index itself. It ends in [`ClientEvent::AssetFetched`] or [`ClientEvent::AssetFailed`].
     pub fn fetch(&mut self, now: Instant, name: &str) -> Result<(), FetchError> {
         if self.fetch.is_some() {
             return Err(FetchError::OneAtATime);
@@ -22,14 +24,15 @@ impl Client {
         if !matches!(self.phase, Phase::Attaching | Phase::Playing) {
             return Err(FetchError::Act(ActError::NotConnected));
         }
-        let listed = self.index.as_ref().and_then(|index| index.get(name));
+        let index = self.index.as_deref();
+        let listed = index.and_then(|index| find_listed(index, name));
         let fetch = match listed {
             None if name != INDEX => {
-                let mut index = Asset::new(now, INDEX, None);
+                let mut index = Asset::new(INDEX, None);
                 index.then = Some(name.into());
                 index
             }
-            _ => Asset::new(now, name, listed),
+            _ => Asset::new(name, listed),
         };
         self.ask_asset(now, &fetch.name)
             .map_err(|error| FetchError::Act(error.into()))?;
@@ -49,14 +52,22 @@ impl Client {
             return;
         };
         let step = match outcome {
-            Outcome::Succeeded { message, .. } => fetch.begin(now, &message),
+            Outcome::Succeeded { message, .. } => fetch.handle_size(now, &message),
             Outcome::Failed(why) => Err(AssetFailure::Action(why)),
         };
-        self.go_on_fetching(now, step);
+        self.advance_fetch(now, step);
+    }
+
+    pub(super) fn handle_piece(&mut self, now: Instant, piece: &Piece<'_>) {
+        let fetch = self.fetch.as_mut().ok_or(NotReceiving);
+        match fetch.and_then(|fetch| fetch.handle_piece(now, piece)) {
+            Ok(step) => self.advance_fetch(now, step),
+            Err(NotReceiving) => self.counters.unexpected_piece += 1,
+        }
     }
 
     /// Does what follows from a step of the fetch.
-    pub(super) fn go_on_fetching(&mut self, now: Instant, step: Result<Step, AssetFailure>) {
+    fn advance_fetch(&mut self, now: Instant, step: Result<Step, AssetFailure>) {
         match step {
             Ok(Step::Nothing) => {}
             Ok(Step::Progress { received, total }) => {
@@ -68,29 +79,27 @@ impl Client {
                     });
                 }
             }
-            Ok(Step::Complete) => self.complete_fetch(now),
+            Ok(Step::Complete(bytes)) => self.complete_fetch(now, bytes),
             Err(why) => self.fail_fetch(why),
         }
     }
 
-    fn complete_fetch(&mut self, now: Instant) {
-        let Some(mut fetch) = self.fetch.take() else {
+    fn complete_fetch(&mut self, now: Instant, bytes: Vec<u8>) {
+        let Some(Asset { name, then, .. }) = self.fetch.take() else {
             return;
         };
-        let (name, then) = (core::mem::take(&mut fetch.name), fetch.then.take());
-        let bytes = fetch.into_bytes();
-        let is_index = name == INDEX;
-        if is_index {
-            self.index = Some(Index::parse(&bytes));
+        if name == INDEX {
+            self.index = Some(bytes.clone());
         }
-        let Some(wanted) = then.filter(|_| is_index) else {
+        let Some(wanted) = then else {
             self.events
                 .push_back(ClientEvent::AssetFetched { name, bytes });
             return;
         };
-        let listed = self.index.as_ref().and_then(|index| index.get(&wanted));
-        self.fetch = Some(Asset::new(now, &wanted, listed));
-        if listed.is_none() {
+        let listed = find_listed(&bytes, &wanted);
+        let is_listed = listed.is_some();
+        self.fetch = Some(Asset::new(&wanted, listed));
+        if !is_listed {
             self.fail_fetch(AssetFailure::NotListed);
         } else if self.ask_asset(now, &wanted).is_err() {
             let failure = Failure::Refused(Reason::Disabled);

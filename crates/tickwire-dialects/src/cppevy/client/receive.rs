@@ -2,22 +2,22 @@
 
 use tickwire_session::{Addr, Instant, Reason};
 
-use super::super::limits::EVENTS_WAITING;
-use super::super::message::{Data, Object, Payload, Piece, Sender, Summon, decode_actor};
-use super::super::{ActionId, Delivery, EventId, StateId};
 use super::world::Ignored;
 use super::{Client, ClientEvent, EndReason, Phase};
+use crate::cppevy::limits::EVENTS_WAITING;
+use crate::cppevy::message::{Data, Object, Payload, Piece, Sender, Summon, decode_actor};
+use crate::cppevy::{ActionId, Delivery, EventId, StateId};
 
 impl Client {
     pub(super) fn receive_stream(&mut self, now: Instant, mut bytes: &[u8]) {
-        self.traffic.received(bytes.len());
+        self.uplink.traffic.received(bytes.len());
         // Lent to the loop, so that a payload can be read from it while it changes the client.
         let mut assembler = core::mem::take(&mut self.assembler);
         while !self.is_ended() {
             match assembler.next(&mut bytes) {
                 Ok(None) => break,
                 Ok(Some(payload)) => match Payload::decode(payload, Sender::Server) {
-                    Ok(payload) => self.hear_stream(now, &payload),
+                    Ok(payload) => self.handle_payload(now, &payload),
                     Err(_) => self.end(EndReason::Garbled),
                 },
                 Err(_) => self.end(EndReason::Garbled),
@@ -26,10 +26,10 @@ impl Client {
         self.assembler = assembler;
     }
 
-    fn hear_stream(&mut self, now: Instant, payload: &Payload<'_>) {
-        self.last_heard = now;
+    fn handle_payload(&mut self, now: Instant, payload: &Payload<'_>) {
+        self.uplink.heard(now);
         for object in payload.objects() {
-            self.traffic.messages_in += 1;
+            self.uplink.traffic.messages_in += 1;
             match object {
                 Object::Success { action, message } => {
                     let success = self.actions.handle_success(action, message.bytes());
@@ -41,7 +41,7 @@ impl Client {
                     self.counters.unasked_answer += u64::from(failure.is_err());
                     self.settle(now);
                 }
-                other => self.hear_object(now, payload.timestamp, &other),
+                other => self.handle_object(now, payload.timestamp, &other),
             }
             if self.is_ended() {
                 return;
@@ -69,16 +69,15 @@ impl Client {
             self.counters.undecodable += 1;
             return;
         };
-        self.traffic.received(bytes.len());
-        self.last_heard = now;
-        self.datagram_heard = now;
+        self.uplink.traffic.received(bytes.len());
+        self.uplink.heard_datagram(now);
         self.clock.add_arrival(now, payload.timestamp);
         for object in payload.objects() {
-            self.traffic.messages_in += 1;
+            self.uplink.traffic.messages_in += 1;
             match object {
-                Object::Success { action, .. } => self.hear_input_answer(now, action, None),
+                Object::Success { action, .. } => self.handle_input_answer(now, action, None),
                 Object::Failure { action, reason } => {
-                    self.hear_input_answer(now, action, Some(reason));
+                    self.handle_input_answer(now, action, Some(reason));
                 }
                 // Anybody can write a datagram that says that a client must go, or who said what.
                 Object::Event { event, .. }
@@ -86,7 +85,7 @@ impl Client {
                 {
                     self.counters.wrong_path += 1;
                 }
-                other => self.hear_object(now, payload.timestamp, &other),
+                other => self.handle_object(now, payload.timestamp, &other),
             }
             if self.is_ended() {
                 return;
@@ -95,14 +94,14 @@ impl Client {
     }
 
     /// An answer by UDP. It belongs to no sending in particular.
-    fn hear_input_answer(&mut self, now: Instant, action: ActionId, reason: Option<Reason>) {
+    fn handle_input_answer(&mut self, now: Instant, action: ActionId, reason: Option<Reason>) {
         let is_input = self
             .config
             .registry
             .action(action)
             .is_some_and(|used| used.delivery == Delivery::Instant);
         match (action, reason) {
-            (ActionId::ATTACH, None) => self.hear_attached(now),
+            (ActionId::ATTACH, None) => self.handle_attached(now),
             (ActionId::ATTACH, Some(_)) => self.counters.attach_refused += 1,
             _ if !is_input => self.counters.unasked_answer += 1,
             (_, None) => {}
@@ -117,10 +116,10 @@ impl Client {
         }
     }
 
-    fn hear_attached(&mut self, now: Instant) {
+    fn handle_attached(&mut self, now: Instant) {
         // The answer to one showing of several does not tell how long it took.
         if let Some((1, first)) = self.attach_tries.take() {
-            self.round_trip.add_sample(now.since(first));
+            self.uplink.round_trip.add_sample(now.since(first));
         }
         if self.phase == Phase::Attaching {
             self.enter(now, Phase::Playing);
@@ -129,11 +128,11 @@ impl Client {
     }
 
     /// What means the same on both paths.
-    fn hear_object(&mut self, now: Instant, timestamp: u32, object: &Object<'_>) {
+    fn handle_object(&mut self, now: Instant, timestamp: u32, object: &Object<'_>) {
         match *object {
-            Object::State { state, value } => self.hear_state(timestamp, state, value),
+            Object::State { state, value } => self.handle_state(timestamp, state, value),
             Object::Event { event, data } if event.name().is_some() => {
-                let heard = self.hear_own_event(now, timestamp, event, data);
+                let heard = self.handle_builtin_event(now, timestamp, event, data);
                 self.counters.bad_data += u64::from(heard.is_err());
             }
             Object::Event { event, data } => match self.config.registry.event(event) {
@@ -149,7 +148,7 @@ impl Client {
         }
     }
 
-    fn hear_state(&mut self, timestamp: u32, state: StateId, value: Data<'_>) {
+    fn handle_state(&mut self, timestamp: u32, state: StateId, value: Data<'_>) {
         let registry = &self.config.registry;
         if !registry.allows_state(state.component, value.bytes().len()) {
             self.counters.bad_data += 1;
@@ -163,7 +162,7 @@ impl Client {
     }
 
     /// One of the protocol's own events.
-    fn hear_own_event(
+    fn handle_builtin_event(
         &mut self,
         now: Instant,
         timestamp: u32,
@@ -202,13 +201,7 @@ impl Client {
             }
             _ => {
                 let piece = Piece::decode(data.bytes())?;
-                match &mut self.fetch {
-                    Some(fetch) => {
-                        let step = fetch.add(now, &piece);
-                        self.go_on_fetching(now, step);
-                    }
-                    None => self.counters.unexpected_piece += 1,
-                }
+                self.handle_piece(now, &piece);
             }
         }
         Ok(())

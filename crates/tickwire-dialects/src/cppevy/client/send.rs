@@ -4,10 +4,11 @@ use alloc::vec::Vec;
 
 use tickwire_session::{Instant, Transmit};
 
-use super::super::ActionId;
-use super::super::limits::{ATTACH_PERIOD, KEEP_ALIVE, STREAM_KEEP_ALIVE};
-use super::super::message::{Data, Object, PayloadWriter};
-use super::{Client, Phase, STREAM};
+use super::{Client, Phase};
+use crate::cppevy::ActionId;
+use crate::cppevy::limits::{ATTACH_PERIOD, KEEP_ALIVE, STREAM_KEEP_ALIVE};
+use crate::cppevy::message::{Data, Object, PayloadWriter};
+use crate::cppevy::outgoing::takes_payloads;
 
 impl Client {
     pub(super) fn write_stream(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
@@ -19,36 +20,36 @@ impl Client {
             let data = Data::new(data).unwrap_or_default();
             self.stream
                 .push(timestamp, &Object::Action { action, data });
-            if action == ActionId::JOIN {
-                self.join_sent = Some(now);
-            }
         }
-        if now >= self.stream_sent + STREAM_KEEP_ALIVE {
+        if now >= self.uplink.stream_sent() + STREAM_KEEP_ALIVE {
             self.stream.keep_alive(timestamp);
         }
-        let written = self.stream.write(out)?;
-        self.stream_sent = now;
-        self.traffic.sent(written.bytes);
-        self.traffic.messages_out += written.objects;
-        Some(Transmit::Stream { on: STREAM })
+        let before = out.len();
+        let objects = self.stream.write(self.uplink.stream_room(), out)?;
+        self.uplink.traffic.messages_out += objects;
+        Some(self.uplink.sent_on_stream(now, out.len() - before))
     }
 
     pub(super) fn write_datagram(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        let attaching = self.phase == Phase::Attaching && now >= self.next_attach;
+        if !takes_payloads(self.uplink.datagram_room()) {
+            return None;
+        }
+        let token = self.uplink.due_token(now);
+        let token = token.filter(|_| self.phase == Phase::Attaching);
         let news = !(self.inputs.is_empty() && self.requests.is_empty());
-        let idle = now >= self.datagram_sent + KEEP_ALIVE;
-        if !attaching && !(self.phase == Phase::Playing && (news || idle)) {
+        let idle = now >= self.uplink.datagram_sent() + KEEP_ALIVE;
+        if token.is_none() && !(self.phase == Phase::Playing && (news || idle)) {
             return None;
         }
         let timestamp = self.timestamp(now);
         let mut payload = PayloadWriter::new(out, timestamp);
         let mut objects = 0;
-        if attaching && let Some(token) = self.token {
+        if let Some(token) = token {
             let data = token.0.to_le_bytes();
             let data = Data::new(&data).unwrap_or_default();
             let action = ActionId::ATTACH;
             objects += u64::from(payload.push(&Object::Action { action, data }).is_ok());
-            self.next_attach = now + ATTACH_PERIOD;
+            self.uplink.set_attach_at(now + ATTACH_PERIOD);
             let (tries, first) = self.attach_tries.unwrap_or((0, now));
             self.attach_tries = Some((tries + 1, first));
         }
@@ -68,11 +69,7 @@ impl Client {
             objects += 1;
         }
         let bytes = payload.finish();
-        self.datagram_sent = now;
-        self.traffic.sent(bytes);
-        self.traffic.messages_out += objects;
-        Some(Transmit::Datagram {
-            to: self.config.server,
-        })
+        self.uplink.traffic.messages_out += objects;
+        Some(self.uplink.sent_datagram(now, bytes))
     }
 }

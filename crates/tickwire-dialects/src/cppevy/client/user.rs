@@ -8,8 +8,8 @@ use core::fmt;
 
 use tickwire_session::{ActionNumber, Failure, Instant, Reason};
 
-use super::super::{ActionId, Archetype, Component, EventId, SyncId};
 use super::{Client, ClientEvent, EndReason, Phase};
+use crate::cppevy::{ActionId, Archetype, Component, EventId, SyncId};
 
 /// A client as its user sees it.
 #[derive(Clone, Copy)]

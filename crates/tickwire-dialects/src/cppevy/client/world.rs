@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 
 use tickwire_wire::Serial;
 
-use super::super::message::{Data, Summon};
-use super::super::{Archetype, Component, StateId, SyncId};
+use crate::cppevy::message::{Data, Summon};
+use crate::cppevy::{Archetype, Component, StateId, SyncId};
 
 /// An entity as the server tells it.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 use tickwire_session::Token;
 use tickwire_wire::DecodeError;
 
-use super::super::limits::{DATA_MAX, PIECE_MAX, VERSION};
-use super::super::{ActionId, Archetype, EventId, Reader, SyncId, Writer};
 use super::{Data, Object};
+use crate::cppevy::limits::{DATA_MAX, PIECE_MAX, VERSION};
+use crate::cppevy::{ActionId, Archetype, EventId, Reader, SyncId, Writer};
 
 /// What a client says of itself when it joins.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -3,9 +3,9 @@
 use tickwire_session::Reason;
 use tickwire_wire::DecodeError;
 
-use super::super::limits::DATA_MAX;
-use super::super::{ActionId, EventId, Reader, StateId, Writer};
 use super::content;
+use crate::cppevy::limits::DATA_MAX;
+use crate::cppevy::{ActionId, EventId, Reader, StateId, Writer};
 
 /// Which side sends: each kind of object is sent by one of them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -4,9 +4,9 @@ use alloc::vec::Vec;
 
 use tickwire_wire::{DecodeError, Full, Trace};
 
-use super::super::limits::{HALF_MAX, HEADER, PADDING, PAYLOAD_MAX};
-use super::super::{Reader, Writer};
 use super::{Object, Sender};
+use crate::cppevy::limits::{HALF_MAX, HEADER, PADDING, PAYLOAD_MAX};
+use crate::cppevy::{Reader, Writer};
 
 /// What every payload begins with.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,15 +1,16 @@
 //! What the game is asked to do, and what it says to that.
 //!
 //! In: decisions of the game about actions. Out: successes and failures for the clients, and the next
-//! action of a line for the game. In which order actions come to the game is the [`desk`](super::desk)'s.
+//! action of a line for the game. In which order actions come to the game is decided by the
+//! [`action_queue`](super::action_queue).
 
-use tickwire_session::{Instant, Reason, StreamId};
+use tickwire_session::{Instant, PeerId, Reason};
 
-use super::super::message::{Data, Object};
-use super::super::{ActionId, SyncId};
-use super::desk::{LineId, Turn};
-use super::peer::Peer;
+use super::action_queue::{LineId, Turn};
 use super::{ActionToken, Answer, PublishError, Server, ServerEvent};
+use crate::cppevy::limits::ANSWER_PATIENCE;
+use crate::cppevy::message::{Data, Object};
+use crate::cppevy::{ActionId, SyncId};
 
 impl Server {
     /// Answers an action. Only the first answer counts, except after [`Reason::Delayed`]: such an
@@ -21,7 +22,7 @@ impl Server {
         token: ActionToken,
         answer: Answer<'_>,
     ) -> Result<(), PublishError> {
-        let ActionToken { on, line, number } = token;
+        let ActionToken { peer, line, number } = token;
         let action = line.action;
         let (object, decision) = match answer {
             Answer::Success(message) => {
@@ -31,57 +32,78 @@ impl Server {
             Answer::Failure(reason) => (Object::Failure { action, reason }, Err(reason)),
         };
         let timestamp = self.timestamp(now);
-        let peer = self
+        let state = self
             .peers
-            .get_mut(&on)
-            .filter(|peer| peer.actor().is_some() || peer.has_left());
-        match peer.map(|peer| (peer.desk.decide(now, line, number, decision), peer)) {
-            Some((Ok(()), peer)) => peer.tell(line.via, timestamp, &object),
+            .mark_ready(peer)
+            .map(|peer| &mut peer.state)
+            .filter(|state| state.actor().is_some() || state.has_left());
+        match state.map(|state| (state.actions.decide(now, line, number, decision), state)) {
+            Some((Ok(()), state)) => state.tell(line.via, timestamp, &object),
             _ => {
                 self.counters.stray_answer += 1;
                 return Ok(());
             }
         }
-        self.with_peer(on, |server, peer| server.take_turns(now, on, peer, line));
+        self.take_turns(now, peer, line);
         Ok(())
     }
 
     /// What a client's newest successful action of this kind said, for half a second: its current
     /// input.
     pub fn controls(&self, now: Instant, actor: SyncId, action: ActionId) -> Option<&[u8]> {
-        let peer = self.peers.get(self.actors.get(&actor)?)?;
-        peer.desk.newest(now, action)
+        let peer = self.peers.get(*self.actors.get(&actor)?)?;
+        peer.state.actions.newest(now, action)
     }
 
-    /// Shows the game the first of a line, after refusing what needs no game.
-    pub(super) fn take_turns(&mut self, now: Instant, on: StreamId, peer: &mut Peer, line: LineId) {
+    /// Shows the game the first of a line, after refusing what needs no game. Whoever left is not
+    /// shown any more: what the game has not seen of it is refused.
+    pub(super) fn take_turns(&mut self, now: Instant, id: PeerId, line: LineId) {
         let timestamp = self.timestamp(now);
         let action = line.action;
-        let Some(actor) = peer.actor() else {
-            Self::refuse_rest(peer, line, timestamp);
+        let Some(peer) = self.peers.mark_ready(id) else {
             return;
         };
-        while let Some(turn) = peer.desk.next(now, line) {
+        let state = &mut peer.state;
+        let Some(actor) = state.actor() else {
+            let reason = Reason::Unavailable;
+            while state.has_left() && state.actions.dismiss(line).is_some() {
+                state.tell(line.via, timestamp, &Object::Failure { action, reason });
+            }
+            return;
+        };
+        while let Some(turn) = state.actions.next(now, line) {
             match turn {
                 Turn::Refuse(reason) => {
                     self.counters.busy += u64::from(reason == Reason::Busy);
-                    peer.tell(line.via, timestamp, &Object::Failure { action, reason });
+                    state.tell(line.via, timestamp, &Object::Failure { action, reason });
                 }
-                Turn::Ask { number, data } => self.events.push_back(ServerEvent::Action {
-                    actor,
-                    action,
-                    data,
-                    token: ActionToken { on, line, number },
-                }),
+                Turn::Ask { number, data } => {
+                    let token = ActionToken {
+                        peer: id,
+                        line,
+                        number,
+                    };
+                    self.events.push_back(ServerEvent::Action {
+                        actor,
+                        action,
+                        data,
+                        token,
+                    });
+                }
             }
         }
+        self.peers.bring_forward(id, now + ANSWER_PATIENCE);
     }
 
-    /// Refuses what a client sent before it left and the game was not shown.
-    fn refuse_rest(peer: &mut Peer, line: LineId, timestamp: u32) {
-        let (action, reason) = (line.action, Reason::Unavailable);
-        while peer.has_left() && peer.desk.dismiss(line).is_some() {
-            peer.tell(line.via, timestamp, &Object::Failure { action, reason });
+    /// Answers what the game has left unanswered for too long.
+    pub(super) fn expire_actions(&mut self, now: Instant, id: PeerId) {
+        while let Some(peer) = self.peers.get_mut(id)
+            && let Some(line) = peer.state.actions.expire(now)
+        {
+            self.counters.unanswered += 1;
+            let (action, reason) = (line.action, Reason::Unavailable);
+            self.tell_one(now, id, line.via, &Object::Failure { action, reason });
+            self.take_turns(now, id, line);
         }
     }
 }

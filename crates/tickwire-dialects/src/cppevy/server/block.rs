@@ -2,9 +2,9 @@
 
 use alloc::vec::Vec;
 
-use super::super::Writer;
-use super::super::limits::{HEADER, PAYLOAD_MAX};
-use super::super::message::Object;
+use crate::cppevy::Writer;
+use crate::cppevy::limits::{HEADER, PAYLOAD_MAX};
+use crate::cppevy::message::Object;
 use tickwire_wire::Full;
 
 /// Bytes that a payload has for objects.

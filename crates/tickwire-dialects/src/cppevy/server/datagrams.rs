@@ -1,31 +1,30 @@
 //! What one client is told by datagram: answers, events and states, as payloads.
 //!
-//! In: what is said to this client alone, and what everybody is told ([`Told`]), of which it only
+//! In: what is said to this client alone, and what everybody is told ([`Shared`]), of which it only
 //! knows how far it has come. Out: one payload at a time. A payload speaks of one moment, so only what
-//! is of the same one shares it: what waits for this client, then news, then states.
+//! is of the same one shares it: what waits for this client, then news, then states. Where the datagrams
+//! go is the peer table's to know.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use tickwire_session::{Addr, Instant};
+use tickwire_session::Instant;
 
-use super::super::StateId;
-use super::super::limits::{DATAGRAM_WAITING, DATAGRAMS_A_SENDING, KEEP_ALIVE};
-use super::super::message::{Object, PayloadWriter};
-use super::super::outgoing::{Queue, Written};
 use super::block::Block;
 use super::entities::Entities;
 use super::news::News;
 use super::sending::{Due, Sending};
+use crate::cppevy::StateId;
+use crate::cppevy::limits::{DATAGRAM_WAITING, DATAGRAMS_A_SENDING, KEEP_ALIVE};
+use crate::cppevy::message::{Object, PayloadWriter};
+use crate::cppevy::outgoing::Queue;
 
 #[derive(Debug)]
 pub(super) struct Datagrams {
-    /// Where they go: from the first token shown to the end of the client's stream.
-    to: Option<Addr>,
     /// Events and answers for this client alone.
     queue: Queue,
-    /// How much of the news it has heard.
-    heard: u64,
+    /// How much of the news it has heard; `None` until it has an address.
+    heard: Option<u64>,
     /// States that it is to hear of besides those that everybody is.
     due: Due,
     /// Blocks of the sending that are still to come.
@@ -33,16 +32,15 @@ pub(super) struct Datagrams {
     /// Datagrams that may still be filled with states in this sending.
     budget: u32,
     sent: Instant,
+    /// An empty payload is to be sent, unless there is something to say.
+    keep_alive: bool,
     /// What gave way because too much was waiting.
     lost: u64,
 }
 
-/// Has heard of everything that will ever happen: nothing more is told.
-const NOTHING_MORE: u64 = u64::MAX;
-
 /// What everybody is told.
 #[derive(Clone, Copy)]
-pub(super) struct Told<'a> {
+pub(super) struct Shared<'a> {
     pub(super) entities: &'a Entities,
     pub(super) sending: &'a Sending,
     pub(super) news: &'a News,
@@ -51,31 +49,24 @@ pub(super) struct Told<'a> {
 impl Datagrams {
     pub(super) fn new(now: Instant) -> Self {
         Self {
-            to: None,
             queue: Queue::default(),
-            heard: NOTHING_MORE,
+            heard: None,
             due: Due::default(),
             shared: 0..0,
             budget: 0,
             sent: now,
+            keep_alive: false,
             lost: 0,
         }
     }
 
-    pub(super) const fn to(&self) -> Option<Addr> {
-        self.to
-    }
-
-    /// They go to this address. A new one knows nothing: every state is due. Of what happens it hears
-    /// from its first one on.
-    pub(super) fn attach(&mut self, to: Addr, entities: &Entities, news: &News) {
-        let before = self.to.replace(to);
-        if before != Some(to) {
+    /// They go to an address, which may be another than before. What was sent to the old one may be
+    /// lost, so every state is due. News is heard from the first address on.
+    pub(super) fn attach(&mut self, moved: bool, entities: &Entities, news: &News) {
+        if moved {
             self.due.extend(entities.descriptors());
         }
-        if before.is_none() {
-            self.heard = news.end();
-        }
+        self.heard.get_or_insert(news.end());
     }
 
     /// Queues an object for this client alone.
@@ -93,8 +84,8 @@ impl Datagrams {
     /// Queues what everybody was told and this client has not heard: an event for it alone shall not
     /// pass that.
     pub(super) fn take_over(&mut self, news: &News) {
-        while let Some((block, heard)) = news.after(self.heard) {
-            self.heard = heard;
+        while let Some((block, heard)) = self.next_news(news) {
+            self.heard = Some(heard);
             self.make_way();
             self.queue
                 .push_encoded(block.timestamp, &block.objects, block.count);
@@ -113,18 +104,9 @@ impl Datagrams {
         core::mem::replace(&mut self.lost, 0)
     }
 
-    /// From now on only what waits is told.
-    pub(super) fn close(&mut self, news: &News) {
-        self.take_over(news);
-        self.heard = NOTHING_MORE;
-        self.due.clear();
-        self.shared = 0..0;
-        self.budget = 0;
-    }
-
     /// Takes part in the sending that begins.
     pub(super) const fn begin_sending(&mut self) {
-        if self.to.is_some() {
+        if self.heard.is_some() {
             self.budget = DATAGRAMS_A_SENDING;
         }
     }
@@ -152,42 +134,55 @@ impl Datagrams {
         self.due.insert(state.descriptor());
     }
 
-    /// Writes the next payload, if there is something to say, or was nothing for long.
+    /// Sends an empty payload if nothing was sent for long.
+    pub(super) fn keep_alive(&mut self, now: Instant) {
+        if now >= self.deadline() {
+            self.keep_alive = true;
+            self.sent = now;
+        }
+    }
+
+    /// Writes the next payload, if there is something to say, and returns how many objects are in it.
     pub(super) fn write(
         &mut self,
         now: Instant,
         timestamp: u32,
-        told: Told<'_>,
+        shared: Shared<'_>,
         out: &mut Vec<u8>,
-    ) -> Option<Written> {
+    ) -> Option<u64> {
         let moment = self
             .queue
             .timestamp()
-            .or_else(|| self.next_news(told.news))
-            .or_else(|| self.next_states(timestamp, told.sending));
-        if moment.is_none() && now < self.sent + KEEP_ALIVE {
+            .or_else(|| self.next_news_moment(shared.news))
+            .or_else(|| self.next_states(timestamp, shared.sending));
+        let keep_alive = core::mem::take(&mut self.keep_alive);
+        if moment.is_none() && !keep_alive {
             return None;
         }
         let moment = moment.unwrap_or(timestamp);
         let mut payload = PayloadWriter::new(out, moment);
         let mut objects = self.queue.fill(&mut payload);
         if self.queue.timestamp() != Some(moment) {
-            objects += self.fill_with_news(&mut payload, moment, told.news);
-            if self.next_news(told.news) != Some(moment) {
-                objects += self.fill_with_states(&mut payload, moment, (timestamp, told));
+            objects += self.fill_with_news(&mut payload, moment, shared.news);
+            if self.next_news_moment(shared.news) != Some(moment) {
+                objects += self.fill_with_states(&mut payload, moment, (timestamp, shared));
             }
         }
         if self.budget == 0 {
-            self.end_sending(told.sending);
+            self.end_sending(shared.sending);
         }
         self.sent = now;
-        let bytes = payload.finish();
-        Some(Written { bytes, objects })
+        payload.finish();
+        Some(objects)
     }
 
-    /// The moment of the next news that it has not heard.
-    fn next_news(&self, news: &News) -> Option<u32> {
-        let (block, _) = news.after(self.heard)?;
+    /// The next news that it has not heard, and how much it has heard then.
+    fn next_news<'a>(&self, news: &'a News) -> Option<(&'a Block, u64)> {
+        news.after(self.heard?)
+    }
+
+    fn next_news_moment(&self, news: &News) -> Option<u32> {
+        let (block, _) = self.next_news(news)?;
         Some(block.timestamp)
     }
 
@@ -209,11 +204,11 @@ impl Datagrams {
     /// Fills what is left of a payload with what everybody is told.
     fn fill_with_news(&mut self, payload: &mut PayloadWriter<'_>, moment: u32, news: &News) -> u64 {
         let mut objects = 0;
-        while let Some((block, heard)) = news.after(self.heard)
+        while let Some((block, heard)) = self.next_news(news)
             && block.timestamp == moment
             && payload.push_encoded(&block.objects).is_ok()
         {
-            self.heard = heard;
+            self.heard = Some(heard);
             objects += block.count;
         }
         objects
@@ -225,7 +220,7 @@ impl Datagrams {
         &mut self,
         payload: &mut PayloadWriter<'_>,
         moment: u32,
-        (timestamp, told): (u32, Told<'_>),
+        (timestamp, shared): (u32, Shared<'_>),
     ) -> u64 {
         if self.budget == 0 {
             return 0;
@@ -233,14 +228,14 @@ impl Datagrams {
         let mut objects = 0;
         let before = payload.length();
         if moment == timestamp {
-            self.due.fill(told.entities, |_, state| {
+            self.due.fill(shared.entities, |_, state| {
                 payload.push(state)?;
                 objects += 1;
                 Ok(())
             });
         }
         while self.due.is_empty()
-            && let Some(block) = self.next_shared(told.sending)
+            && let Some(block) = self.next_shared(shared.sending)
             && block.timestamp == moment
             && payload.push_encoded(&block.objects).is_ok()
         {
@@ -251,13 +246,8 @@ impl Datagrams {
         objects
     }
 
-    /// Whether everything that waited was handed over.
-    pub(super) fn is_idle(&self) -> bool {
-        self.queue.is_empty()
-    }
-
     /// When the next one has to go out, if nothing is said until then.
-    pub(super) fn deadline(&self) -> Option<Instant> {
-        self.to.map(|_| self.sent + KEEP_ALIVE)
+    pub(super) fn deadline(&self) -> Instant {
+        self.sent + KEEP_ALIVE
     }
 }

@@ -2,47 +2,58 @@
 
 use alloc::vec::Vec;
 
-use tickwire_session::{Instant, Reason, StreamId, Transmit};
+use tickwire_session::{Due, Instant, PeerId};
 
-use super::super::limits::TIMEOUT;
-use super::super::message::{EntityEvent, Object};
-use super::super::{EventId, SyncId};
-use super::desk::Via;
-use super::peer::{Peer, Stage};
+use super::action_queue::Via;
 use super::{Audience, Departure, Server, ServerEvent};
+use crate::cppevy::limits::{FAREWELL, TIMEOUT};
+use crate::cppevy::message::EntityEvent;
+use crate::cppevy::{EventId, SyncId};
 
 impl Server {
     /// Tells a client that it is gone, and closes its stream.
-    pub(super) fn send_away(&mut self, now: Instant, on: StreamId, why: Departure) {
-        let timestamp = self.timestamp(now);
-        let Some(peer) = self.peers.get_mut(&on) else {
-            return;
-        };
-        if let Some(actor) = peer.actor() {
-            peer.tell(
-                Via::Stream,
-                timestamp,
-                &EntityEvent::new(EventId::CLIENT_LEAVE, actor).object(),
-            );
+    pub(super) fn send_away(&mut self, now: Instant, id: PeerId, why: Departure) {
+        let peer = self.peers.get(id);
+        if let Some(actor) = peer.and_then(|peer| peer.state.actor()) {
+            let leave = EntityEvent::new(EventId::CLIENT_LEAVE, actor);
+            self.tell_one(now, id, Via::Stream, &leave.object());
         }
-        self.close(now, on, why);
+        self.close(now, id, why);
     }
 
-    /// Closes a client's stream behind what waits for it, without a word.
-    pub(super) fn close(&mut self, now: Instant, on: StreamId, why: Departure) {
-        let Some(peer) = self.peers.get_mut(&on) else {
+    /// Closes a client's stream behind what waits for it. Its token and its datagrams end at once.
+    pub(super) fn close(&mut self, now: Instant, id: PeerId, why: Departure) {
+        let Some(peer) = self
+            .peers
+            .get_mut(id)
+            .filter(|peer| !peer.link.is_closing())
+        else {
             return;
         };
-        let actor = peer.actor();
-        self.news.close();
-        peer.close(now, why, &self.news);
+        let actor = peer.state.actor();
+        peer.state.close(why == Departure::Left);
         if why == Departure::FellBehind {
-            peer.hurry(now);
+            // It does not read, so it is not waited for.
+            self.peers.abort(id);
+        } else {
+            self.peers.close(id, now + FAREWELL);
         }
-        // The token ends with the session; what is left to tell still has its address.
-        self.attachments.remove(on);
         if let Some(actor) = actor {
             self.leave_world(now, actor, why);
+        }
+    }
+
+    /// Closes everybody's stream. Nobody is told of the others' leaving.
+    pub(super) fn close_all(&mut self, now: Instant) {
+        let ids: Vec<_> = self.peers.iter().map(|(id, _)| id).collect();
+        let actors = core::mem::take(&mut self.actors);
+        for id in ids {
+            self.send_away(now, id, Departure::ShutDown);
+        }
+        for (actor, _) in actors {
+            self.remove_entity(now, actor);
+            let why = Departure::ShutDown;
+            self.events.push_back(ServerEvent::Left { actor, why });
         }
     }
 
@@ -56,59 +67,39 @@ impl Server {
         }
     }
 
-    /// Removes whoever is silent, cannot keep up or does not join, and answers what the game forgot.
-    pub(super) fn sweep(&mut self, now: Instant) {
-        let mut leaving = Vec::new();
-        while let Some(on) = self.lobby.pop_late(now) {
-            self.counters.join_overdue += 1;
-            leaving.push((on, Departure::TimedOut));
+    /// Looks after everybody whose time has come: removes the silent and those who did not join,
+    /// answers what the game forgot, keeps paths alive.
+    pub(super) fn handle_due(&mut self, now: Instant) {
+        while let Some(due) = self.peers.pop_due(now) {
+            match due {
+                Due::Proof(id) => {
+                    self.counters.join_overdue += 1;
+                    self.close(now, id, Departure::TimedOut);
+                }
+                Due::Deadline(id) => self.look_after(now, id),
+            }
         }
+    }
+
+    fn look_after(&mut self, now: Instant, id: PeerId) {
         let timestamp = self.timestamp(now);
-        let mut late = Vec::new();
-        for (&on, peer) in &mut self.peers {
-            if now.since(peer.last_heard) >= TIMEOUT {
-                leaving.push((on, Departure::TimedOut));
-            } else if peer.is_behind() {
-                leaving.push((on, Departure::FellBehind));
-            }
-            while let Some(line) = peer.desk.expire(now) {
-                let (action, reason) = (line.action, Reason::Unavailable);
-                peer.tell(line.via, timestamp, &Object::Failure { action, reason });
-                late.push((on, line));
-            }
-        }
-        self.counters.unanswered += late.len() as u64;
-        for (on, line) in late {
-            self.with_peer(on, |server, peer| server.take_turns(now, on, peer, line));
-        }
-        for (on, why) in leaving {
-            self.close(now, on, why);
-        }
-    }
-
-    /// Ends the stream of a client that was told everything, or has had its time.
-    pub(super) fn poll_ended_stream(&mut self, now: Instant) -> Option<Transmit> {
-        if let Some(end) = self.refused_streams.pop_front() {
-            return Some(end);
-        }
-        let ends = |peer: &Peer| match peer.stage {
-            Stage::Closing { until, .. } => peer.is_told() || now >= until,
-            Stage::Open | Stage::Joined { .. } => false,
+        let Some(peer) = self.peers.mark_ready(id) else {
+            return;
         };
-        let (&on, peer) = self.peers.iter().find(|(_, peer)| ends(peer))?;
-        let told = peer.is_told();
-        self.forget(on);
-        Some(if told {
-            Transmit::Finish { on }
-        } else {
-            Transmit::Abort { on }
-        })
+        if now.since(peer.link.last_heard) >= TIMEOUT {
+            return self.close(now, id, Departure::TimedOut);
+        }
+        peer.state.keep_alive(now, timestamp);
+        self.expire_actions(now, id);
+        self.set_deadline(id);
     }
 
-    pub(super) fn forget(&mut self, on: StreamId) {
-        if let Some(peer) = self.peers.remove(&on) {
-            self.lobby.leave(peer.as_visitor(on));
+    /// Works out when a client is to be looked after. In between, deadlines are only brought forward,
+    /// since each payload that is sent or heard puts them off.
+    pub(super) fn set_deadline(&mut self, id: PeerId) {
+        if let Some(peer) = self.peers.get(id).filter(|peer| !peer.link.is_closing()) {
+            let at = peer.state.deadline(&peer.link);
+            self.peers.set_deadline(id, Some(at));
         }
-        self.attachments.remove(on);
     }
 }

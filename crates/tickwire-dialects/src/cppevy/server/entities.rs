@@ -6,9 +6,9 @@ use core::time::Duration;
 
 use tickwire_session::Instant;
 
-use super::super::limits::{REPEAT_FIRST, REPEAT_LONGEST};
-use super::super::message::{Data, Object, Summon};
-use super::super::{Archetype, Component, StateId, SyncId};
+use crate::cppevy::limits::{REPEAT_FIRST, REPEAT_LONGEST};
+use crate::cppevy::message::{Data, Object, Summon};
+use crate::cppevy::{Archetype, Component, StateId, SyncId};
 
 #[derive(Debug, Default)]
 pub(super) struct Entities {
@@ -118,8 +118,8 @@ impl Entities {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::limits::STATE_PERIOD;
     use super::*;
+    use crate::cppevy::limits::STATE_PERIOD;
 
     const HEALTH: Component = Component::new(2).unwrap();
 

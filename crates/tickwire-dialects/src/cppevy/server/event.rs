@@ -5,11 +5,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use tickwire_session::{Reason, StreamId, counters};
+use tickwire_session::{PeerId, Reason, counters};
 
-use super::super::limits::DATA_MAX;
-use super::super::{ActionId, SyncId};
-use super::desk::LineId;
+use super::action_queue::LineId;
+use crate::cppevy::limits::DATA_MAX;
+use crate::cppevy::{ActionId, SyncId};
 
 /// What the game is told.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -46,7 +46,7 @@ pub enum ServerEvent {
 /// An action that waits for its answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ActionToken {
-    pub(super) on: StreamId,
+    pub(super) peer: PeerId,
     pub(super) line: LineId,
     pub(super) number: u64,
 }
@@ -176,6 +176,8 @@ counters! {
         unknown_action,
         /// Actions of the protocol whose data made no sense.
         bad_data,
+        /// Leave by datagram and Attach by stream.
+        wrong_path,
         /// Actions answered with Busy.
         busy,
         /// Actions that the game left unanswered.
@@ -184,6 +186,8 @@ counters! {
         stray_answer,
         /// State requests above the rate, or of states that do not exist.
         request_ignored,
+        /// Joins that were too many in a second, or came while the game was too slow.
+        too_many_joins,
         /// Connections that had not joined, and gave way to newer ones.
         too_many_streams,
         /// Connections that did not join in time.

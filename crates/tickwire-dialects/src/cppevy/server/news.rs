@@ -7,9 +7,9 @@
 
 use alloc::collections::VecDeque;
 
-use super::super::limits::NEWS_WAITING;
-use super::super::message::Object;
 use super::block::Block;
+use crate::cppevy::limits::NEWS_WAITING;
+use crate::cppevy::message::Object;
 
 #[derive(Debug, Default)]
 pub(super) struct News {
@@ -20,11 +20,14 @@ pub(super) struct News {
     gone: u64,
     /// Nobody has heard of the last block yet, so that it may grow.
     is_open: bool,
+    /// Something was added since [`take_added`](Self::take_added) was last called.
+    was_added: bool,
 }
 
 impl News {
     /// Adds an event, and returns how many of the oldest were lost for it.
     pub(super) fn push(&mut self, timestamp: u32, event: &Object<'_>) -> u64 {
+        self.was_added = true;
         let last = self.blocks.back_mut();
         let open = last.filter(|last| self.is_open && last.timestamp == timestamp);
         let added = open.and_then(|block| {
@@ -57,6 +60,11 @@ impl News {
         self.is_open = false;
     }
 
+    /// Whether something was added since this was last asked.
+    pub(super) const fn take_added(&mut self) -> bool {
+        core::mem::replace(&mut self.was_added, false)
+    }
+
     /// Everybody has heard everything.
     pub(super) fn clear(&mut self) {
         self.gone = self.end();
@@ -81,10 +89,10 @@ impl News {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::super::super::EventId;
-    use super::super::super::limits::{DATA_MAX, HEADER, PAYLOAD_MAX};
-    use super::super::super::message::Data;
     use super::*;
+    use crate::cppevy::EventId;
+    use crate::cppevy::limits::{DATA_MAX, HEADER, PAYLOAD_MAX};
+    use crate::cppevy::message::Data;
 
     fn push(news: &mut News, timestamp: u32, data: &[u8]) -> u64 {
         let (event, data) = (EventId(0x0100), Data::new(data).unwrap());

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use tickwire_session::Instant;
 
-use super::super::limits::REQUESTS_A_SECOND;
+use crate::cppevy::limits::REQUESTS_A_SECOND;
 
 /// When the last requests were honoured, oldest first.
 #[derive(Debug, Default)]

@@ -10,10 +10,10 @@ use alloc::vec::Vec;
 
 use tickwire_wire::Full;
 
-use super::super::limits::DATAGRAMS_A_SENDING;
-use super::super::message::Object;
 use super::block::Block;
 use super::entities::Entities;
+use crate::cppevy::limits::DATAGRAMS_A_SENDING;
+use crate::cppevy::message::Object;
 
 #[derive(Debug, Default)]
 pub(super) struct Sending {
@@ -102,10 +102,6 @@ impl Due {
                 self.states.remove(descriptor);
             }
         }
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.states.clear();
     }
 
     /// Hands over states, with the values that they have now, as long as they are taken.

@@ -4,8 +4,8 @@ use alloc::collections::{BTreeSet, VecDeque};
 
 use tickwire_session::Instant;
 
-use super::super::SyncId;
-use super::super::limits::SYNC_ID_REST;
+use crate::cppevy::SyncId;
+use crate::cppevy::limits::SYNC_ID_REST;
 
 /// Gives out ids, lowest first, none twice before it has rested.
 #[derive(Debug)]
@@ -23,15 +23,25 @@ impl SyncIds {
         }
     }
 
+    /// Whether there is one to give.
+    pub(super) fn has_free(&mut self, now: Instant) -> bool {
+        self.end_rests(now);
+        !self.free.is_empty()
+    }
+
     /// The next id, unless all are in use or resting.
     pub(super) fn give(&mut self, now: Instant) -> Option<SyncId> {
+        self.end_rests(now);
+        self.free.pop_first()
+    }
+
+    fn end_rests(&mut self, now: Instant) {
         while let Some((_, id)) = self
             .resting
             .pop_front_if(|(freed, _)| now.since(*freed) >= SYNC_ID_REST)
         {
             self.free.insert(id);
         }
-        self.free.pop_first()
     }
 
     /// Takes back an id that was given.

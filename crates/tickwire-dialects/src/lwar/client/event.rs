@@ -81,6 +81,8 @@ pub enum ClientEvent {
     Synced,
     /// Updates have come for it too: from now on the player plays.
     Started,
+    /// The player plays and has chosen no ship: none comes before [`select`](super::Client::select).
+    NotSelected,
     /// A player is there.
     Joined(PlayerId),
     /// A player is gone; this was its name.

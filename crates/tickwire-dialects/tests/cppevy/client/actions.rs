@@ -4,8 +4,8 @@ use tickwire_dialects::cppevy::limits::{ACTION_PATIENCE, ACTIONS_UNDER_WAY, DATA
 use tickwire_dialects::cppevy::{ActError, ActionId, ClientEvent, EndReason, Reason};
 use tickwire_session::{ActionNumber, Ended, Failure};
 
-use super::super::script::{ClientScript, ms};
-use super::super::words::{BUY, FLY, STEER, WAVE, action, failure, success};
+use crate::script::{ClientScript, ms};
+use crate::words::{BUY, FLY, STEER, WAVE, action, failure, success};
 
 fn done(number: ActionNumber, action: ActionId, message: &[u8]) -> ClientEvent {
     ClientEvent::Succeeded {

@@ -7,8 +7,8 @@ use tickwire_dialects::cppevy::{
 };
 use tickwire_session::{Ended, Failure};
 
-use super::super::script::{ClientScript, ms};
-use super::super::words::{asset, failure, piece, success};
+use crate::script::{ClientScript, ms};
+use crate::words::{asset, failure, piece, success};
 
 const INDEX: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad 3 abc\n";
 
@@ -54,6 +54,34 @@ fn an_asset_is_fetched_with_progress_and_checked() {
 }
 
 #[test]
+fn pieces_come_in_any_order_and_twice() {
+    let mut c = fetching();
+    c.tell(&[size(3), piece(2, b"c"), piece(0, b"a"), piece(2, b"c")]);
+    c.forget();
+    c.tell(&[piece(0, b"ab")]);
+    assert!(matches!(c.events()[..], [ClientEvent::AssetFetched { .. }]));
+    // One that comes again when nothing is fetched, or before the next asset's size is told.
+    c.tell(&[piece(0, b"ab")]);
+    c.player(|now, client| client.fetch(now, "abc").unwrap());
+    c.tell(&[piece(0, b"ab"), size(3), piece(0, b"abc")]);
+    assert_eq!(c.counters().unexpected_piece, 2);
+    let events = c.events();
+    assert!(matches!(events[..], [ClientEvent::AssetFetched { .. }]));
+}
+
+#[test]
+fn a_piece_that_only_comes_again_is_no_progress() {
+    let mut c = fetching();
+    c.tell(&[size(3), piece(0, b"ab")]);
+    c.forget();
+    for _ in 0..ACTION_PATIENCE.as_secs() {
+        c.live(ms(1_000));
+        c.tell(&[piece(0, b"ab")]);
+    }
+    assert_eq!(c.events(), [failed(AssetFailure::Stalled)]);
+}
+
+#[test]
 fn damaged_bytes_are_refused_and_the_list_is_fetched_again() {
     let mut c = fetching();
     c.tell(&[size(3), piece(0, b"abd")]);
@@ -74,7 +102,7 @@ fn every_other_way_to_fail_is_told() {
     assert_eq!(c.events(), [failed(AssetFailure::Action(refused))]);
 
     let mut c = fetching();
-    c.tell(&[size(3), piece(1, b"bc")]);
+    c.tell(&[size(3), piece(1, b"bcd")]);
     assert_eq!(c.events(), [failed(AssetFailure::Garbled)]);
     c.tell(&[piece(0, b"abc")]);
     assert_eq!(c.counters().unexpected_piece, 1);

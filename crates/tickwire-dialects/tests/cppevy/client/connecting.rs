@@ -4,8 +4,8 @@ use tickwire_dialects::cppevy::limits::{ACTION_PATIENCE, ATTACH_AGAIN, ATTACH_PE
 use tickwire_dialects::cppevy::{ActError, ActionId, ClientEvent, EndReason, Phase, Reason};
 use tickwire_session::{Ended, Failure};
 
-use super::super::script::{ClientScript, ms};
-use super::super::words::{
+use crate::script::{ClientScript, ms};
+use crate::words::{
     BUY, ROCK, SHIP, STEER, attach, client_join, client_leave, failure, id, join, joined, leave,
     payload, success, summon,
 };

@@ -4,8 +4,8 @@ use tickwire_dialects::cppevy::limits::{KEEP_ALIVE, STATE_MAX_AGE, STREAM_KEEP_A
 use tickwire_dialects::cppevy::message::Object;
 use tickwire_dialects::cppevy::{ClientEvent, EventId, Phase};
 
-use super::super::script::{ClientScript, ms};
-use super::super::words::{
+use crate::script::{ClientScript, ms};
+use crate::words::{
     GONG, HEALTH, POSITION, ROCK, SHIELD, SPARK, client_join, client_leave, dismiss, event, id,
     request, state, state_id, summon,
 };

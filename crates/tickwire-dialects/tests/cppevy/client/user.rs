@@ -4,8 +4,8 @@ use tickwire_dialects::cppevy::limits::STATE_MAX_AGE;
 use tickwire_dialects::cppevy::{ActionId, ClientEvent, EndReason, Notice, Reason};
 use tickwire_session::{ActionNumber, Failure};
 
-use super::super::script::{ClientScript, ms};
-use super::super::words::{HEALTH, ROCK, WAVE, failure, id, state, state_id, summon};
+use crate::script::{ClientScript, ms};
+use crate::words::{HEALTH, ROCK, WAVE, failure, id, state, state_id, summon};
 
 /// An action's number, which only a client gives out.
 fn number() -> ActionNumber {

@@ -9,8 +9,8 @@ use tickwire_dialects::cppevy::{
 use tickwire_session::{Addr, Ended, Events, Instant, Path, Session, StreamId, Transmit};
 use tickwire_sim::addr::machine;
 
-use super::super::words::{SHIP, join, joined, payload, payloads, registry, success, summon};
 use super::{Mail, room};
+use crate::words::{SHIP, join, joined, payload, payloads, registry, success, summon};
 
 /// Where the script's server is.
 pub(crate) const SERVER: Addr = machine(200, 27_600);

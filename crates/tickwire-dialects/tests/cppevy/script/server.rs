@@ -12,8 +12,8 @@ use tickwire_dialects::cppevy::{
 use tickwire_session::{Addr, Ended, Events, Instant, Path, Session, StreamId, Transmit};
 use tickwire_sim::addr::machine;
 
-use super::super::words::{SHIP, attach, join, payload, registry};
 use super::{Mail, room};
+use crate::words::{SHIP, attach, join, payload, registry};
 
 pub(crate) struct ServerScript {
     pub(crate) server: Server,
@@ -141,7 +141,12 @@ impl ServerScript {
 
     /// What client `n` was told by stream since this was last asked.
     pub(crate) fn hears(&mut self, client: u8) -> Vec<Object<'static>> {
-        let mail = self.stream_mail(client);
+        self.hears_on(stream(client))
+    }
+
+    /// What was told on a stream since this was last asked.
+    pub(crate) fn hears_on(&mut self, on: StreamId) -> Vec<Object<'static>> {
+        let mail = self.streams.remove(&on).unwrap_or_default();
         mail.into_iter().flat_map(|mail| mail.objects).collect()
     }
 

@@ -5,8 +5,8 @@ use tickwire_dialects::cppevy::limits::{
 };
 use tickwire_dialects::cppevy::{ActionId, Answer, Reason, ServerEvent};
 
-use super::super::script::{ServerScript, ms};
-use super::super::words::{BUY, FLY, STEER, WAVE, action, failure, id, success};
+use crate::script::{ServerScript, ms};
+use crate::words::{BUY, FLY, STEER, WAVE, action, failure, id, success};
 
 #[test]
 fn the_game_decides_and_the_answer_takes_the_same_path() {

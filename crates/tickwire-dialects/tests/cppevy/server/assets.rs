@@ -3,8 +3,8 @@
 use tickwire_dialects::cppevy::message::Object;
 use tickwire_dialects::cppevy::{ActionId, Audience, EventId, Reason};
 
-use super::super::script::{ServerScript, ms, stream};
-use super::super::words::{GONG, action, asset, event, failure, piece, success};
+use crate::script::{ServerScript, ms, stream};
+use crate::words::{GONG, action, asset, event, failure, piece, success};
 
 /// A server with an asset of this many bytes called `hull`, and a client that plays.
 fn with_asset(size: usize) -> (ServerScript, Vec<u8>) {

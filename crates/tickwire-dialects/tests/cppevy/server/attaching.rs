@@ -5,8 +5,8 @@ use tickwire_dialects::cppevy::{ActionId, Reason};
 use tickwire_session::Addr;
 use tickwire_sim::addr::{link, machine};
 
-use super::super::script::{Mail, ServerScript, addr, ms};
-use super::super::words::{
+use crate::script::{Mail, ServerScript, addr, ms};
+use crate::words::{
     HEALTH, ROCK, STEER, action, attach, failure, payload, request, state, state_id, success,
 };
 
@@ -228,7 +228,7 @@ fn attach_by_stream_is_an_error() {
     let ann = s.join(1);
     s.send(1, &[attach(ann.token.0)]);
     assert_eq!(s.hears(1), [failure(ATTACHED, Reason::Error)]);
-    assert_eq!(s.counters().bad_data, 1);
+    assert_eq!(s.counters().wrong_path, 1);
     assert_eq!(s.state(1), Some("Joined"));
 }
 

@@ -6,8 +6,8 @@ use tickwire_dialects::cppevy::{ActionId, Audience, Component, EventId, PublishE
 use tickwire_session::Session;
 use tickwire_sim::addr::machine;
 
-use super::super::script::{ServerScript, addr, ms, stream};
-use super::super::words::{GONG, SPARK, attach, event, id, payload, state, success};
+use crate::script::{ServerScript, addr, ms, stream};
+use crate::words::{GONG, SPARK, attach, client_leave, event, id, payload, state, success};
 
 #[test]
 fn events_reach_whom_they_are_for_by_the_path_they_are_registered_for() {
@@ -93,21 +93,25 @@ fn who_attaches_hears_only_of_what_happens_from_then_on() {
 }
 
 #[test]
-fn who_is_sent_away_still_hears_what_happened_before() {
+fn who_is_sent_away_hears_the_assured_events_before_it_and_no_more_datagrams() {
     let mut s = ServerScript::new();
-    let [ann, _] = [1, 2].map(|client| id(s.play(client)));
+    let [ann, bob] = [1, 2].map(|client| id(s.play(client)));
     s.game(|now, server| {
+        server.event(now, Audience::All, GONG, &[1]).unwrap();
         server.event(now, Audience::All, SPARK, &[1]).unwrap();
         server.kick(now, ann);
-        server.event(now, Audience::All, SPARK, &[2]).unwrap();
+        server.event(now, Audience::All, GONG, &[2]).unwrap();
     });
-    assert_eq!(s.catches(1), [event(SPARK, &[1])]);
-    assert_eq!(s.catches(2), [event(SPARK, &[1]), event(SPARK, &[2])]);
+    let farewell = [event(GONG, &[1]), client_leave(ann.number())];
+    assert_eq!((s.hears(1), s.catches(1)), (farewell.into(), vec![]));
+    assert_eq!(s.catches(2), [event(SPARK, &[1])]);
+    s.forget();
     s.game(|now, server| {
-        server.event(now, Audience::All, SPARK, &[3]).unwrap();
+        server.event(now, Audience::All, GONG, &[3]).unwrap();
         server.shut_down(now);
     });
-    assert_eq!(s.catches(2), [event(SPARK, &[3])]);
+    let farewell = [event(GONG, &[3]), client_leave(bob.number())];
+    assert_eq!(s.hears(2), farewell);
 }
 
 #[test]

@@ -8,10 +8,8 @@ use tickwire_dialects::cppevy::{Audience, Component, PublishError, StateId};
 
 use tickwire_session::Session;
 
-use super::super::script::{Mail, ServerScript, addr, ms};
-use super::super::words::{
-    HEALTH, POSITION, ROCK, SHIELD, SPARK, event, id, request, state, state_id,
-};
+use crate::script::{Mail, ServerScript, addr, ms};
+use crate::words::{HEALTH, POSITION, ROCK, SHIELD, SPARK, event, id, request, state, state_id};
 
 /// A server with one rock, number 0, and one client that plays.
 fn with_rock() -> ServerScript {

@@ -9,7 +9,7 @@ use tickwire_dialects::cppevy::{
 use tickwire_session::{Events, Instant};
 use tickwire_sim::{Chance, Rng};
 
-use super::super::words::{GONG, HEALTH, POSITION, ROCK, SHIP, SPARK, STEER, registry};
+use crate::words::{GONG, HEALTH, POSITION, ROCK, SHIP, SPARK, STEER, registry};
 
 pub(super) struct Game {
     pub(super) server: Server,

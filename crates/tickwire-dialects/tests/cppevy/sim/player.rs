@@ -8,8 +8,8 @@ use tickwire_dialects::cppevy::{Client, ClientConfig, ClientEvent, Reason, SyncI
 use tickwire_session::{ActionNumber, Addr, Events, Failure, Instant};
 use tickwire_sim::{Chance, NodeId, Rng};
 
-use super::super::words::{BUY, GONG, HEALTH, POSITION, STEER, WAVE, registry};
 use super::game::{Game, HULL, hull};
+use crate::words::{BUY, GONG, HEALTH, POSITION, STEER, WAVE, registry};
 
 pub(super) struct Player {
     pub(super) client: Client,

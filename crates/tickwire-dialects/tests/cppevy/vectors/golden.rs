@@ -3,12 +3,12 @@
 use tickwire_dialects::cppevy::message::{Object, Sender};
 use tickwire_dialects::cppevy::{ActionId, Component, EventId, Reason};
 
-use super::super::words::{
+use crate::golden::Golden;
+use crate::words::{
     BUY, HEALTH, POSITION, SHIP, SPARK, STEER, action, asset, attach, client_join, client_leave,
     dismiss, event, failure, join, joined, leave, payload, piece, request, state, state_id,
     success, summon,
 };
-use crate::golden::Golden;
 
 type Accepted = (Golden, Sender, u32, Vec<Object<'static>>);
 

@@ -2,7 +2,7 @@
 
 use tickwire_dialects::lwar::message::{Input, Unreliable};
 use tickwire_dialects::lwar::{
-    Button, Buttons, Controls, EndReason, Phase, PlayerId, Point, SayError, limits,
+    Button, Buttons, ClientEvent, Controls, EndReason, Phase, PlayerId, Point, SayError, limits,
 };
 
 use super::super::script::{ClientScript, Packet, STEP, ms};
@@ -29,6 +29,21 @@ fn press(c: &mut ClientScript, button: Button, pressed: bool) {
     let buttons = Buttons::NONE.with(button, pressed);
     let aim = Point { x: 300, y: -200 };
     c.player(|_, client| client.steer(Controls { buttons, aim }));
+}
+
+#[test]
+fn whoever_plays_without_a_ship_is_told_what_is_missing() {
+    for (has_selected, told) in [
+        (false, vec![ClientEvent::Started, ClientEvent::NotSelected]),
+        (true, vec![ClientEvent::Started]),
+    ] {
+        let mut c = ClientScript::settling(&[]);
+        if has_selected {
+            c.player(|_, client| client.select(GUNS)).unwrap();
+        }
+        c.live(limits::SETTLE);
+        assert_eq!(c.events(), told);
+    }
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn without_updates_it_plays_one_second_after_synced() {
     assert_eq!(c.client.phase(), Phase::Settling);
     c.advance(ms(1));
     assert_eq!(c.client.phase(), Phase::Playing);
-    assert_eq!(c.events(), [ClientEvent::Started]);
+    assert_eq!(c.events(), [ClientEvent::Started, ClientEvent::NotSelected]);
     assert!(c.packets_during(ms(40)).iter().any(has_input));
 }
 

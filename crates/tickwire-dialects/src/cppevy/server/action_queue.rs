@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 
 use tickwire_session::{Instant, Reason, TokenBucket};
 
-use super::super::ActionId;
-use super::super::limits::{
+use crate::cppevy::ActionId;
+use crate::cppevy::limits::{
     ACTION_REFILL, ACTIONS_AT_ONCE, ACTIONS_WAITING, ANSWER_PATIENCE, ANSWERS_OWED, INPUT_HOLD,
 };
 
@@ -29,7 +29,7 @@ pub(super) struct LineId {
 }
 
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct ActionQueue {
     lines: BTreeMap<LineId, Line>,
     shown: u64,
     rate: TokenBucket,
@@ -71,7 +71,7 @@ pub(super) struct Flooded;
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Stray;
 
-impl Desk {
+impl ActionQueue {
     pub(super) const fn new(now: Instant) -> Self {
         Self {
             lines: BTreeMap::new(),
@@ -184,8 +184,15 @@ impl Desk {
     }
 
     /// Whether an action waits for the game.
-    pub(super) fn owes(&self) -> bool {
-        self.lines.values().any(|line| line.first.is_some())
+    pub(super) fn awaits_game(&self) -> bool {
+        self.deadline().is_some()
+    }
+
+    /// When the game has left an action unanswered for too long.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let shown = |line: &Line| line.first.map(|(shown, _)| shown);
+        let oldest = self.lines.values().filter_map(shown).min()?;
+        Some(oldest + ANSWER_PATIENCE)
     }
 
     /// What the newest successful action of a kind said, by whichever path, while it holds.
@@ -217,17 +224,17 @@ mod tests {
     };
     const NOW: Instant = Instant::from_millis(1_000);
 
-    fn desk_with(count: u8) -> Desk {
-        let mut desk = Desk::new(NOW);
+    fn queue_with(count: u8) -> ActionQueue {
+        let mut queue = ActionQueue::new(NOW);
         for data in 0..count {
-            assert_eq!(desk.accept(NOW, LINE, &[data], false).unwrap(), None);
+            assert_eq!(queue.accept(NOW, LINE, &[data], false).unwrap(), None);
         }
-        desk
+        queue
     }
 
     #[track_caller]
-    fn asked(desk: &mut Desk, expected: u8) -> u64 {
-        match desk.next(NOW, LINE) {
+    fn asked(queue: &mut ActionQueue, expected: u8) -> u64 {
+        match queue.next(NOW, LINE) {
             Some(Turn::Ask { number, data }) => {
                 assert_eq!(data, [expected]);
                 number
@@ -238,79 +245,81 @@ mod tests {
 
     #[test]
     fn the_game_sees_one_of_a_kind_at_a_time_and_answers_it_once() {
-        let mut desk = desk_with(2);
-        let first = asked(&mut desk, 0);
-        assert_eq!(desk.next(NOW, LINE), None);
-        assert_eq!(desk.decide(NOW, LINE, first, Ok(())), Ok(()));
-        assert_eq!(desk.decide(NOW, LINE, first, Ok(())), Err(Stray));
-        let second = asked(&mut desk, 1);
-        let failed = desk.decide(NOW, LINE, second, Err(Reason::Error));
+        let mut queue = queue_with(2);
+        let first = asked(&mut queue, 0);
+        assert_eq!(queue.next(NOW, LINE), None);
+        assert_eq!(queue.decide(NOW, LINE, first, Ok(())), Ok(()));
+        assert_eq!(queue.decide(NOW, LINE, first, Ok(())), Err(Stray));
+        let second = asked(&mut queue, 1);
+        let failed = queue.decide(NOW, LINE, second, Err(Reason::Error));
         assert_eq!(failed, Ok(()));
-        assert_eq!(desk.next(NOW, LINE), None);
+        assert_eq!(queue.next(NOW, LINE), None);
     }
 
     #[test]
     fn behind_a_delayed_one_there_are_only_failures() {
-        let mut desk = desk_with(3);
-        let first = asked(&mut desk, 0);
-        desk.decide(NOW, LINE, first, Err(Reason::Delayed)).unwrap();
-        assert_eq!(desk.next(NOW, LINE), Some(Turn::Refuse(Reason::Waiting)));
+        let mut queue = queue_with(3);
+        let first = asked(&mut queue, 0);
+        queue
+            .decide(NOW, LINE, first, Err(Reason::Delayed))
+            .unwrap();
+        assert_eq!(queue.next(NOW, LINE), Some(Turn::Refuse(Reason::Waiting)));
         // It was put off, so it cannot fail any more.
-        let failed = desk.decide(NOW, LINE, first, Err(Reason::Error));
+        let failed = queue.decide(NOW, LINE, first, Err(Reason::Error));
         assert_eq!(failed, Err(Stray));
-        assert_eq!(desk.decide(NOW, LINE, first, Ok(())), Ok(()));
-        asked(&mut desk, 2);
+        assert_eq!(queue.decide(NOW, LINE, first, Ok(())), Ok(()));
+        asked(&mut queue, 2);
     }
 
     #[test]
     fn busy_waits_for_its_turn_on_a_stream_and_not_on_datagrams() {
-        let mut desk = desk_with(1);
-        assert_eq!(desk.accept(NOW, LINE, &[1], true).unwrap(), None);
-        let first = asked(&mut desk, 0);
-        assert_eq!(desk.next(NOW, LINE), None);
-        desk.decide(NOW, LINE, first, Ok(())).unwrap();
-        assert_eq!(desk.next(NOW, LINE), Some(Turn::Refuse(Reason::Busy)));
+        let mut queue = queue_with(1);
+        assert_eq!(queue.accept(NOW, LINE, &[1], true).unwrap(), None);
+        let first = asked(&mut queue, 0);
+        assert_eq!(queue.next(NOW, LINE), None);
+        queue.decide(NOW, LINE, first, Ok(())).unwrap();
+        assert_eq!(queue.next(NOW, LINE), Some(Turn::Refuse(Reason::Busy)));
         let datagrams = LineId {
             via: Via::Datagrams,
             ..LINE
         };
-        let refused = desk.accept(NOW, datagrams, &[1], true).unwrap();
+        let refused = queue.accept(NOW, datagrams, &[1], true).unwrap();
         assert_eq!(refused, Some(Reason::Busy));
     }
 
     #[test]
     fn a_flood_gets_busy_and_then_the_door() {
-        let mut desk = desk_with(64);
+        let mut queue = queue_with(64);
         for _ in 64..ANSWERS_OWED {
-            desk.accept(NOW, LINE, &[], false).unwrap();
+            queue.accept(NOW, LINE, &[], false).unwrap();
         }
-        assert!(desk.accept(NOW, LINE, &[], false).is_err());
+        assert!(queue.accept(NOW, LINE, &[], false).is_err());
         for number in 0..64 {
-            asked(&mut desk, number);
-            desk.decide(NOW, LINE, number.into(), Ok(())).unwrap();
+            asked(&mut queue, number);
+            queue.decide(NOW, LINE, number.into(), Ok(())).unwrap();
         }
-        let refused = core::iter::from_fn(|| desk.next(NOW, LINE));
+        let refused = core::iter::from_fn(|| queue.next(NOW, LINE));
         assert!(refused.eq((64..ANSWERS_OWED).map(|_| Turn::Refuse(Reason::Busy))));
     }
 
     #[test]
     fn what_the_game_forgets_is_answered_for_it() {
-        let mut desk = desk_with(1);
-        let first = asked(&mut desk, 0);
+        let mut queue = queue_with(1);
+        let first = asked(&mut queue, 0);
         let late = NOW + ANSWER_PATIENCE;
-        assert_eq!(desk.expire(NOW + Duration::from_millis(4_999)), None);
-        assert_eq!(desk.expire(late), Some(LINE));
-        assert_eq!(desk.expire(late), None);
-        assert_eq!(desk.decide(late, LINE, first, Ok(())), Err(Stray));
+        assert_eq!(queue.expire(NOW + Duration::from_millis(4_999)), None);
+        assert_eq!(queue.expire(late), Some(LINE));
+        assert_eq!(queue.expire(late), None);
+        assert_eq!(queue.decide(late, LINE, first, Ok(())), Err(Stray));
     }
 
     #[test]
     fn an_input_holds_for_half_a_second() {
-        let mut desk = desk_with(1);
-        assert_eq!(desk.newest(NOW, LINE.action), None);
-        let first = asked(&mut desk, 0);
-        desk.decide(NOW, LINE, first, Ok(())).unwrap();
-        assert_eq!(desk.newest(NOW, LINE.action), Some(&[0][..]));
-        assert_eq!(desk.newest(NOW + INPUT_HOLD, LINE.action), None);
+        let mut queue = queue_with(1);
+        assert_eq!(queue.newest(NOW, LINE.action), None);
+        let first = asked(&mut queue, 0);
+        queue.decide(NOW, LINE, first, Ok(())).unwrap();
+        assert_eq!(queue.newest(NOW, LINE.action), Some(&[0][..]));
+        assert_eq!(queue.newest(NOW + INPUT_HOLD, LINE.action), None);
     }
 }
