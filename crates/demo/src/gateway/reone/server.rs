@@ -15,9 +15,9 @@ use super::announcer::Announcer;
 use super::answers::{self, Asked};
 use super::inputs::{Deed, Inputs};
 use super::picture::Picture;
-use super::{INPUT, LOADOUT, SCORES, SNAPSHOT_STEPS, creature, module, words};
+use super::{INPUT, LOADOUT, SCORES, SNAPSHOT_STEPS, Settings, creature, module, words};
 use crate::flight::narrow;
-use crate::gateway::{Notice, Opening, ServerGateway, Settings};
+use crate::gateway::{Notice, Opening, ServerGateway};
 use crate::orbit::Chart;
 use crate::{Arena, Kind, PilotId, Tick, Vec2, Worlds, limits};
 
@@ -64,7 +64,7 @@ struct Guest {
 
 impl Gateway {
     pub(super) fn new(opening: &Opening<'_>) -> Self {
-        let settings = opening.settings.clone();
+        let settings = opening.settings.reone.clone();
         let config = ServerConfig {
             module: module::module(1, &opening.worlds.arena, &settings.resources),
             sight: SIGHT,

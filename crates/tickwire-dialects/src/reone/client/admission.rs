@@ -1,9 +1,8 @@
-//! How this client stands with the server: the way to Ready, and back.
+//! The way to Ready, and back after the server forgot this client.
 //!
-//! In: Parameters, Invalid, and that snapshots come. Out: when a Ping or a Ready is to go out, and what
-//! to do once the server is to be believed that it does not know this client. Anybody can forge a
-//! datagram, so what came late does not undo what came since, and an Invalid counts only while no
-//! snapshot comes.
+//! In: Parameters, Invalid, and arriving snapshots. Out: when to send Ping or Ready, and how to recover once
+//! an Invalid is believed. Anybody can forge a datagram. So delayed Parameters do not undo newer ones, and an
+//! Invalid raises a suspicion, which a snapshot refutes.
 
 use tickwire_session::Instant;
 use tickwire_wire::Serial;

@@ -58,7 +58,7 @@ impl Client {
                 self.counters.earlier_module += 1;
                 return;
             }
-            self.reception.hear(now, header.sequence);
+            self.reception.note(now, header.sequence);
             self.counters.invalid_doubted += u64::from(self.admission.handle_snapshot());
         }
         let (mut last, mut answered) = (None, None);
@@ -250,7 +250,7 @@ impl Client {
 
     /// No snapshot was whole for long, although parts of some come.
     fn give_up_snapshots(&mut self, now: Instant) {
-        // Nothing is held up for so long. Rather is the fence where it should not be.
+        // No packet is delayed for so long: more likely the fence is wrong.
         self.reception.open_fence();
         self.admission.accept_any_tick();
         if self.reception.whole().is_some() {

@@ -121,10 +121,10 @@ impl Reception {
     }
 
     /// A snapshot of this module came, or a part of it.
-    pub(super) fn hear(&mut self, now: Instant, sequence: SnapshotSeq) {
+    pub(super) fn note(&mut self, now: Instant, sequence: SnapshotSeq) {
         self.last_part = Some(now);
         self.newest = self.newest.max(sequence);
-        self.fence.hear(sequence);
+        self.fence.note(sequence);
     }
 
     /// Whether a snapshot with this header is of a module before.
@@ -296,7 +296,7 @@ mod tests {
             .push(&DownElement::KeepAlive { id: OBJECT })
             .expect("room for it");
         writer.finish();
-        reception.hear(NOW, header.sequence);
+        reception.note(NOW, header.sequence);
         let part = Part {
             header,
             bytes: &bytes,
