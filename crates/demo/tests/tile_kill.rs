@@ -2,7 +2,7 @@
 //!
 //! The test runs itself again as a child, told by an environment variable. The child builds without
 //! end and prints every edit once it is made; the parent kills it in the middle and looks at what
-//! is left. Children go on where the one before them was killed.
+//! is left: everything that it heard of. Children go on where the one before them was killed.
 
 #![expect(
     clippy::unwrap_used,
@@ -20,11 +20,8 @@ use tickwire_demo::tiles::{Block, BlockId, Cell, Look, STEP, Sublayer, TileWorld
 const FOLDER: &str = "TICKWIRE_TILE_KILL_FOLDER";
 const SEED: u64 = 7;
 
-/// What was built longer ago than this must be there.
-const PROMISE: Duration = Duration::from_secs(1);
-
 #[test]
-fn what_was_built_a_second_ago_survives_a_kill() {
+fn what_was_built_survives_a_kill() {
     if let Some(folder) = std::env::var_os(FOLDER) {
         build_for_ever(Path::new(&folder));
     }
@@ -32,16 +29,10 @@ fn what_was_built_a_second_ago_survives_a_kill() {
     let mut built = 0;
     // Killed at different moments within the rhythm of the writer.
     for over in [130, 290, 410] {
-        let run = Duration::from_millis(1_500 + over);
-        let (edits, killed) = edits_until_killed(folder.path(), run);
-        let promised = edits
-            .iter()
-            .filter(|(_, heard)| killed.duration_since(*heard) > PROMISE)
-            .map(|(number, _)| number + 1)
-            .max()
-            .expect("a child that builds for longer than the promise");
+        let run = Duration::from_millis(500 + over);
+        let heard = edits_until_killed(folder.path(), run);
         let left = check_left(folder.path());
-        assert!(left >= promised, "{left} edits left, {promised} promised");
+        assert!(left >= heard, "{left} edits are left of {heard}");
         assert!(left > built, "the last child stored nothing");
         built = left;
     }
@@ -69,47 +60,46 @@ fn build_for_ever(folder: &Path) -> ! {
     }
 }
 
-/// Runs a child for so long after its first edit and kills it. Gives its edits, each with the moment
-/// at which we heard of it, and the moment of the kill.
-fn edits_until_killed(folder: &Path, run: Duration) -> (Vec<(i32, Instant)>, Instant) {
+/// Runs a child for so long after its first edit and kills it; how many edits it told of, with those of
+/// the children before it.
+fn edits_until_killed(folder: &Path, run: Duration) -> i32 {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "what_was_built_a_second_ago_survives_a_kill"])
+        .args(["--exact", "what_was_built_survives_a_kill"])
         .arg("--nocapture")
         .env(FOLDER, folder)
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     let lines = lines(&mut child);
-    let mut edits = Vec::new();
+    let mut edits = 0;
     let mut end = Instant::now() + Duration::from_secs(30);
     loop {
         match lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            Ok((line, heard)) => {
+            Ok(line) => {
                 // The test harness speaks too.
                 let Some(number) = line.strip_prefix("edit ") else {
                     continue;
                 };
-                if edits.is_empty() {
-                    end = heard + run;
+                if edits == 0 {
+                    end = Instant::now() + run;
                 }
-                edits.push((number.parse().unwrap(), heard));
+                edits = number.parse::<i32>().unwrap() + 1;
             }
             Err(RecvTimeoutError::Timeout) => break,
             Err(RecvTimeoutError::Disconnected) => panic!("the child ended by itself"),
         }
     }
-    let killed = Instant::now();
     child.kill().unwrap();
     child.wait().unwrap();
-    (edits, killed)
+    edits
 }
 
-fn lines(child: &mut Child) -> Receiver<(String, Instant)> {
+fn lines(child: &mut Child) -> Receiver<String> {
     let output = BufReader::new(child.stdout.take().unwrap());
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         for line in output.lines().map_while(Result::ok) {
-            if sender.send((line, Instant::now())).is_err() {
+            if sender.send(line).is_err() {
                 break;
             }
         }
@@ -117,34 +107,30 @@ fn lines(child: &mut Child) -> Receiver<(String, Instant)> {
     receiver
 }
 
-/// How many edits are in the folder. Each must be whole, and none may be there without all those
-/// before it: what is stored is the world as it was at the end of some step.
+/// How many edits are in the folder. None may be there without all those before it: what is stored is
+/// the world as it was after some action. The child may have been killed between the two of an edit.
 fn check_left(folder: &Path) -> i32 {
     let mut world = TileWorld::open(folder, SEED).expect("a killed world opens");
     let left = count_edits(&mut world);
-    assert_eq!(left % EDITS_A_STEP, 0, "a step is stored in part");
     for number in 0..left {
         for at in places(number) {
             assert_eq!(world.block(at), Some(block(number)), "edit {number}");
         }
     }
     let blocks = usize::try_from(left).unwrap() * places(0).len();
-    assert_eq!(
-        world.edited_blocks(),
-        blocks,
-        "something is there too early"
-    );
+    let more = world.edited_blocks() - blocks;
+    assert!(more < 2, "something is there too early");
     world.close().unwrap();
     left
 }
 
 fn count_edits(world: &mut TileWorld) -> i32 {
     (0..)
-        .find(|&number| world.block(places(number)[0]) != Some(block(number)))
+        .find(|&number| world.block(places(number)[1]) != Some(block(number)))
         .unwrap()
 }
 
-/// Every edit changes two blocks far from each other; half of one would be seen.
+/// Every edit changes two blocks far from each other.
 fn places(number: i32) -> [BlockId; 2] {
     let (row, column) = (number / 500, number % 500);
     [1_000, -9_000].map(|north| {

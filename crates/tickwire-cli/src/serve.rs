@@ -336,7 +336,7 @@ fn farewell(
     let now = driver.now();
     host.shut_down(now);
     let deadline = now + FAREWELL;
-    while (!host.is_finished() || driver.farewells() > 0) && driver.now() < deadline {
+    while (!host.is_finished() || driver.closing_streams() > 0) && driver.now() < deadline {
         drive(host, records, |sessions| driver.turn(deadline, sessions))?;
     }
     Ok(())

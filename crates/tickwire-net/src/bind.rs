@@ -135,6 +135,9 @@ impl Bound {
         };
         if carries.datagrams() {
             let socket = datagram_socket(addr)?;
+            if addr.ip().is_unspecified() {
+                sys::report_asked(&socket, addr.ip())?;
+            }
             addr.set_port(socket.local_addr()?.port());
             bound.datagrams = Some(socket);
         }

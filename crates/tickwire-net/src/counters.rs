@@ -20,8 +20,8 @@ tickwire_session::counters! {
         receive_errors,
         /// Connections accepted.
         connections_accepted,
-        /// Connections closed at once because there were
-        /// [`CONNECTIONS`](crate::limits::CONNECTIONS) already.
+        /// Connections closed at once because their server had its share already (see
+        /// [`CONNECTIONS`](crate::limits::CONNECTIONS)).
         connections_refused,
         /// Times that the machine had no means to accept a connection.
         accept_errors,

@@ -1,33 +1,33 @@
 //! The driver: nodes, and the turn that moves everything between them and the outside.
 //!
-//! In: sessions, which stay in the caller's hands and are lent for a turn. Out: nothing but what the
-//! sessions do. This file decides *when* things happen; carrying out one order of a session is in
-//! `orders`, serving one socket that is ready in `serve`.
+//! In: sessions, which stay in the caller's hands and are borrowed for a turn. Out: nothing but what
+//! the sessions do. This file decides *when* things happen and for how long; carrying out one order of
+//! a session is in `orders`, serving one socket that is ready in `serve`.
 
 mod orders;
 mod serve;
 
 use std::io;
-use std::mem;
 use std::net::{IpAddr, SocketAddr};
 use std::thread;
 use std::time::{self, Duration};
 
-use tickwire_session::{Addr, Ended, Instant, Session};
+use slab::Slab;
+use tickwire_session::{Addr, Ended, Host, Instant, Path, Room, Session};
 
+use crate::asked::Asked;
 use crate::bind::{BindError, Bound, Carries};
 use crate::node::{Carrier, Node, NodeId};
 use crate::outgoing::Outgoing;
 use crate::pipe::{self, Links, NodeLinks, link_addr};
-use crate::slots::Slots;
 use crate::sockets::{Socket, Sockets};
-use crate::sys::Arrivals;
+use crate::sys::{self, Arrivals};
 use crate::{Counters, limits};
 
 /// Drives sessions on real sockets and memory links, on the caller's thread.
 ///
 /// Every session has a *node*, made by [`bind`](Self::bind), [`open`](Self::open) or
-/// [`link`](Self::link). The sessions themselves stay with the caller and are lent for each
+/// [`link`](Self::link). The sessions themselves stay with the caller and are borrowed for each
 /// [`turn`](Self::turn) as a slice, in which a session's position is its node's
 /// [`index`](NodeId::index): 0, 1, 2 … in the order in which nodes are made. A node that is
 /// [`close`](Self::close)d leaves its position free for the next one that is made; until then,
@@ -38,29 +38,40 @@ use crate::{Counters, limits};
 #[derive(Debug)]
 pub struct Driver {
     began: time::Instant,
-    nodes: Slots<Node>,
+    nodes: Slab<Node>,
+    /// One more than the highest position that a node ever had.
+    positions: usize,
+    /// Where the next drain begins: behind the session that took all the time of the last one.
+    first_drained: usize,
     links: Links,
     sockets: Sockets,
     outgoing: Outgoing,
     arrivals: Arrivals,
     /// What a stream's bytes are read into.
     scratch: Box<[u8]>,
+    /// Files that the process may have open.
+    files: usize,
     counters: Counters,
 }
 
 impl Driver {
     /// A driver without nodes, whose clock begins now.
+    ///
+    /// It lets the process have more files open, if it may: see [`limits::FILES`].
     pub fn new() -> io::Result<Self> {
         #[expect(clippy::disallowed_methods, reason = "this is the one clock")]
         let began = time::Instant::now();
         Ok(Self {
             began,
-            nodes: Slots::new(),
+            nodes: Slab::new(),
+            positions: 0,
+            first_drained: 0,
             links: Links::default(),
             sockets: Sockets::new()?,
             outgoing: Outgoing::new(),
             arrivals: Arrivals::new(),
             scratch: vec![0; limits::STREAM_READ].into(),
+            files: sys::raise_file_limit(limits::FILES),
             counters: Counters::default(),
         })
     }
@@ -76,12 +87,18 @@ impl Driver {
     /// the same for datagrams and streams. `[::]` serves IPv4, too.
     pub fn bind(&mut self, addr: SocketAddr, carries: Carries) -> Result<NodeId, BindError> {
         let bound = Bound::new(addr, carries)?;
-        let id = NodeId(self.nodes.insert(Node::new(carries)));
+        let id = NodeId(self.insert(Node::new(carries)));
         if let Err(error) = self.register(id, bound, addr.ip()) {
             self.close(id);
             return Err(BindError::new(addr, error));
         }
         Ok(id)
+    }
+
+    fn insert(&mut self, node: Node) -> usize {
+        let id = self.nodes.insert(node);
+        self.positions = self.positions.max(id + 1);
+        id
     }
 
     fn register(&mut self, NodeId(id): NodeId, bound: Bound, ip: IpAddr) -> io::Result<()> {
@@ -93,6 +110,7 @@ impl Driver {
             let serves_both = ip.is_ipv6() && ip.is_unspecified();
             node.v4 = (ip.is_ipv4() || serves_both).then_some(token);
             node.v6 = ip.is_ipv6().then_some(token);
+            node.asked = ip.is_unspecified().then(Asked::default);
         }
         if let Some(tcp) = bound.listener {
             let token = self.sockets.insert(Socket::Listener { node: id, tcp })?;
@@ -107,7 +125,7 @@ impl Driver {
     pub fn open(&mut self) -> NodeId {
         let mut node = Node::new(Carries::Both);
         node.roams = true;
-        NodeId(self.nodes.insert(node))
+        NodeId(self.insert(node))
     }
 
     /// Makes a node without sockets, joined to `to` by a memory link: a bot in the server's process.
@@ -118,7 +136,7 @@ impl Driver {
     /// If the node `to` is closed.
     pub fn link(&mut self, to: NodeId) -> (NodeId, Addr) {
         assert!(self.nodes.get(to.0).is_some(), "{to:?} is closed");
-        let id = self.nodes.insert(Node::new(Carries::Both));
+        let id = self.insert(Node::new(Carries::Both));
         let link = self.links.join([id, to.0]);
         (NodeId(id), link_addr(link))
     }
@@ -130,7 +148,7 @@ impl Driver {
         match self.sockets.get(token)? {
             Socket::Datagrams { udp, .. } => udp.local_addr().ok(),
             Socket::Listener { tcp, .. } => tcp.local_addr().ok(),
-            Socket::Stream(_) | Socket::Farewell(_) => None,
+            Socket::Stream(_) | Socket::Closing(_) => None,
         }
     }
 
@@ -143,7 +161,7 @@ impl Driver {
         for link in self.links.of(node.0) {
             pipe::unlink(&mut self.nodes, &mut self.links, link, node.0);
         }
-        let Some(closed) = self.nodes.remove(node.0) else {
+        let Some(closed) = self.nodes.try_remove(node.0) else {
             return;
         };
         for carrier in closed.streams.into_values() {
@@ -172,8 +190,8 @@ impl Driver {
 
     /// How many streams are being finished: sessions hear nothing more of them, but their last bytes
     /// may not be out. Before a program ends it goes on turning until this is 0.
-    pub fn farewells(&self) -> usize {
-        self.sockets.farewells()
+    pub fn closing_streams(&self) -> usize {
+        self.sockets.closing()
     }
 
     /// What was carried and what was not.
@@ -184,10 +202,11 @@ impl Driver {
     /// Drains every session, waits for input until `until` at most, hands in what came, wakes the
     /// sessions that want to be woken, drains them again.
     ///
-    /// It returns as soon as anything was handed in, and never waits if `until` has passed. How much
-    /// is handed in is bounded (see [`limits`]); the rest comes in the next turn, which then does
-    /// not wait. `until` is met to a fraction of a millisecond: where the system's wait knows whole
-    /// ones only, the last part is slept, and input that arrives during it is handed in at its end.
+    /// It returns as soon as anything was handed in, and never waits if `until` has passed. How long
+    /// it drains and how much is handed in is bounded (see [`limits`]); the rest comes in the next
+    /// turn, which then does not wait. `until` is met to a fraction of a millisecond: where the
+    /// system's wait knows whole ones only, the last part is slept, and input that arrives during it is
+    /// handed in at its end.
     ///
     /// # Errors
     /// If the system's wait fails. What peers and networks do is never an error.
@@ -195,10 +214,11 @@ impl Driver {
     /// # Panics
     /// If `sessions` has no session at the position of an open node.
     pub fn turn(&mut self, until: Instant, sessions: &mut [&mut dyn Session]) -> io::Result<()> {
+        self.mark_all_dirty();
         self.drain(sessions);
         self.wait(self.wake_up(until, sessions))?;
         self.hand_in(until, sessions);
-        self.drain_stirred(sessions);
+        self.drain(sessions);
         Ok(())
     }
 
@@ -218,6 +238,7 @@ impl Driver {
         until: Instant,
         sessions: &mut [&mut dyn Session],
     ) -> io::Result<()> {
+        self.mark_all_dirty();
         self.drain(sessions);
         // The first turn asks: a game that is late makes no other.
         let mut unasked = limits::LINK_TURNS;
@@ -229,42 +250,69 @@ impl Driver {
                 self.wait(self.wake_up(until, sessions))?;
             }
             self.hand_in(until, sessions);
-            self.drain_stirred(sessions);
+            self.drain(sessions);
             if self.now() >= until {
                 return Ok(());
             }
         }
     }
 
-    /// Drains everybody: what the game did to a session since the last turn is not known here.
+    /// What the game did to its sessions since the last turn is not known here.
+    fn mark_all_dirty(&mut self) {
+        for (_, node) in &mut self.nodes {
+            node.dirty = true;
+        }
+    }
+
+    /// Drains those that may have something to say, as far as the time reaches. The rest stay dirty.
     fn drain(&mut self, sessions: &mut [&mut dyn Session]) {
         let now = self.now();
-        for id in 0..self.nodes.end() {
+        let deadline = now + limits::DRAIN;
+        for step in 0..self.positions {
+            let id = (self.first_drained + step) % self.positions;
+            if !self.nodes.get(id).is_some_and(|node| node.dirty) {
+                continue;
+            }
+            let is_done = self.drain_one(now, deadline, id, session_at(sessions, id));
             if let Some(node) = self.nodes.get_mut(id) {
-                node.stirred = false;
-                self.drain_one(now, id, lent(sessions, id));
+                node.dirty = !is_done;
+            }
+            if self.now() >= deadline {
+                // The others come first in the next turn.
+                self.first_drained = (id + 1) % self.positions;
+                return;
             }
         }
     }
 
-    /// Drains those that something was handed to: the others have nothing new to say.
-    fn drain_stirred(&mut self, sessions: &mut [&mut dyn Session]) {
-        let now = self.now();
-        for id in 0..self.nodes.end() {
-            if let Some(node) = self.nodes.get_mut(id)
-                && mem::take(&mut node.stirred)
-            {
-                self.drain_one(now, id, lent(sessions, id));
-            }
-        }
-    }
-
-    fn drain_one(&mut self, now: Instant, id: usize, session: &mut dyn Session) {
-        while let Some(transmit) = session.poll_transmit(now, self.outgoing.bytes()) {
+    /// Carries out the orders of a session; returns whether those were all.
+    fn drain_one(
+        &mut self,
+        now: Instant,
+        deadline: Instant,
+        id: usize,
+        session: &mut dyn Session,
+    ) -> bool {
+        let mut polls = 0;
+        let is_done = loop {
+            let Some(transmit) = session.poll_transmit(now, self.outgoing.bytes()) else {
+                break true;
+            };
             self.carry_out(now, id, transmit);
             self.outgoing.discard_fresh();
-        }
+            polls += 1;
+            if polls % POLLS == 0 && self.now() >= deadline {
+                break false;
+            }
+        };
         self.outgoing.flush(&self.sockets, &mut self.counters);
+        for (socket, path) in self.outgoing.take_full() {
+            self.sockets.watch_full(socket);
+            if let Some(node) = self.nodes.get_mut(id) {
+                node.report_full(path);
+            }
+        }
+        is_done
     }
 
     fn has_link_news(&self) -> bool {
@@ -273,13 +321,14 @@ impl Driver {
 
     /// When to stop waiting, if nothing arrives.
     fn wake_up(&self, until: Instant, sessions: &[&mut dyn Session]) -> Instant {
-        if self.has_link_news() || self.sockets.ready() > 0 {
+        let has_dirty = self.nodes.iter().any(|(_, node)| node.dirty);
+        if has_dirty || self.has_link_news() || self.sockets.ready() > 0 {
             return Instant::ZERO;
         }
         self.nodes
             .iter()
             .filter_map(|(id, _)| sessions.get(id)?.poll_timeout())
-            .chain(self.sockets.next_alarm())
+            .chain(self.sockets.next_timer())
             .fold(until, Instant::min)
     }
 
@@ -297,49 +346,95 @@ impl Driver {
 
     fn hand_in(&mut self, until: Instant, sessions: &mut [&mut dyn Session]) {
         let now = self.now();
-        let enough = until.max(now + limits::HAND_IN);
-        for id in 0..self.nodes.end() {
-            if let Some(node) = self.nodes.get_mut(id)
-                && !node.inbox.is_empty()
-            {
-                node.stirred = true;
-                let links = NodeLinks {
-                    links: &mut self.links,
-                    node: id,
-                };
-                node.inbox
-                    .deliver(now, lent(sessions, id), &mut node.streams, links);
-            }
-        }
-        self.sockets.ring_alarms(now);
+        self.deliver_inboxes(now, sessions);
+        self.reopen_links(now, sessions);
+        self.sockets.fire_timers(now);
+        let deadline = until.max(self.now() + limits::HAND_IN);
         for _ in 0..self.sockets.ready() {
             if let Some(token) = self.sockets.take_ready() {
-                self.serve(now, enough, token, sessions);
+                self.serve(now, deadline, token, sessions);
             }
             // The queue is first come, first served: the others are first in the next turn.
-            if self.now() >= enough {
+            if self.now() >= deadline {
                 break;
             }
         }
-        for id in 0..self.nodes.end() {
+        for (id, node) in &mut self.nodes {
+            let session = session_at(sessions, id);
+            if session.poll_timeout().is_some_and(|moment| moment <= now) {
+                node.dirty = true;
+                session.handle_timeout(now);
+            }
+        }
+    }
+
+    /// Hands in what came over links. Each node has its part of the time, so that none silences
+    /// another, and sockets have time of their own.
+    fn deliver_inboxes(&mut self, now: Instant, sessions: &mut [&mut dyn Session]) {
+        let began = self.began;
+        let waiting = self.nodes.iter().filter(|(_, node)| !node.inbox.is_empty());
+        let share = limits::HAND_IN / u32::try_from(waiting.count().max(1)).unwrap_or(u32::MAX);
+        for (id, node) in &mut self.nodes {
+            if node.inbox.is_empty() {
+                continue;
+            }
+            node.dirty = true;
+            let links = NodeLinks {
+                links: &mut self.links,
+                node: id,
+            };
+            let deadline = began.elapsed() + share;
+            node.inbox.deliver(
+                now,
+                session_at(sessions, id),
+                &mut node.streams,
+                links,
+                || began.elapsed() >= deadline,
+            );
+        }
+    }
+
+    /// Tells sessions whose links were full that there is room again, once half of it is.
+    fn reopen_links(&mut self, now: Instant, sessions: &mut [&mut dyn Session]) {
+        let full = |(id, node): (usize, &Node)| {
+            let paths = node.full_paths.iter().copied();
+            paths.map(move |path| (id, path)).collect::<Vec<_>>()
+        };
+        let paths: Vec<_> = self.nodes.iter().flat_map(full).collect();
+        for (id, path) in paths {
+            let Host::Link(link) = path.host else {
+                continue;
+            };
+            let far = self.links.far(link, id).and_then(|far| self.nodes.get(far));
+            if far.is_some_and(|far| far.inbox.datagrams() > limits::LINK_DATAGRAMS / 2) {
+                continue;
+            }
             if let Some(node) = self.nodes.get_mut(id) {
-                let session = lent(sessions, id);
-                if session.poll_timeout().is_some_and(|moment| moment <= now) {
-                    node.stirred = true;
-                    session.handle_timeout(now);
+                node.full_paths.remove(&path);
+                node.dirty = true;
+                if self.links.has(link, id) {
+                    let session = session_at(sessions, id);
+                    session.handle_room(now, Path::Datagrams(path), Room::DATAGRAMS);
                 }
             }
         }
     }
 }
 
+/// Orders of one session that are carried out between two looks at the clock: looking costs a tenth
+/// of what sending a datagram does.
+const POLLS: usize = 8;
+
 /// Some systems refuse to wait for centuries. A turn that returns for no reason does no harm.
 const LONGEST_POLL: Duration = Duration::from_secs(3_600);
 
 /// The session of an open node.
-fn lent<'a>(sessions: &'a mut [&mut dyn Session], node: usize) -> &'a mut dyn Session {
+fn session_at<'a>(sessions: &'a mut [&mut dyn Session], node: usize) -> &'a mut dyn Session {
     match sessions.get_mut(node) {
         Some(session) => *session,
-        None => panic!("node {node} is open, so its session must be lent for the turn"),
+        None => panic!("node {node} is open, so its session must be passed to the turn"),
     }
 }
+
+#[cfg(test)]
+mod tests;

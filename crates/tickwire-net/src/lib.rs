@@ -52,17 +52,17 @@
 
 #![deny(unsafe_code)]
 
+mod asked;
 mod bind;
+mod closing;
 mod counters;
 mod driver;
-mod farewell;
 mod inbox;
 pub mod limits;
 mod node;
 mod outgoing;
 mod pipe;
 mod secret;
-mod slots;
 mod sockets;
 mod stream;
 #[allow(

@@ -22,10 +22,10 @@ pub const DATAGRAM_BATCH: usize = 64;
 /// kernel, which drops what does not fit.
 pub const DATAGRAMS_A_TURN: usize = 1_024;
 
-/// Refused datagrams of one client that are told in one turn.
+/// Failed datagrams of one client that are told in one turn.
 ///
 /// A client sends to one server, mostly, and tells its session once for every datagram that it sent.
-pub const REFUSALS_A_TURN: usize = 64;
+pub const FAILURES_A_TURN: usize = 64;
 
 /// Time for handing in that a turn has even if its moment has come already.
 ///
@@ -33,6 +33,30 @@ pub const REFUSALS_A_TURN: usize = 64;
 /// beyond the moment it was given, it leaves the other sockets to the next turn. A quarter of a step
 /// at 60 a second, so that a game that is late still hears its players.
 pub const HAND_IN: Duration = Duration::from_millis(4);
+
+/// Time for draining sessions that a turn has, before its wait and after it.
+///
+/// What there is to send is the sessions', so it has to be bounded here: whoever is not drained by
+/// then is first in the next turn, which does not wait. A quarter of a step at 60 a second, in which
+/// some thousand datagrams go out.
+pub const DRAIN: Duration = Duration::from_millis(4);
+
+/// Bytes that travel as one message when the system takes several datagrams at once.
+///
+/// Below the longest datagram that there is, which is where the system refuses.
+pub const SEGMENTED_BYTES: usize = 60_000;
+
+/// Peers of a server that is bound to all addresses of its machine, for each of which it is
+/// remembered which address they asked; twice as many for those that were heard of lately.
+///
+/// Four times the players of a full server. Anybody can pretend to be this many in a tenth of a
+/// second: those who play send more often than that and stay in.
+pub const PEERS_ASKING: usize = 16_384;
+
+/// Datagram paths of one session that it is told the room of at a time; others are only counted.
+///
+/// Every player of a full server: they share a socket, and so it is full for all of them.
+pub const PATHS_TOLD: usize = 4_096;
 
 /// Size of a datagram socket's buffers that is asked for, in each direction; the kernel may give
 /// less.
@@ -78,10 +102,22 @@ pub const ACCEPTS_A_TURN: usize = 64;
 /// Connections that wait to be accepted; the kernel may hold fewer.
 pub const ACCEPT_BACKLOG: i32 = 1_024;
 
-/// Connections of one driver; one that is accepted on top is closed at once.
+/// Connections that one server of a driver has: its share, whatever the others have. One that is
+/// accepted on top is closed at once.
 ///
-/// Four per player of a full server. Each may hold [`STREAM_PENDING`] here, 256 MiB in total.
+/// More than any protocol has places for, so that it is the session that decides who stays. Each may
+/// hold [`STREAM_PENDING`] here, 256 MiB in total.
 pub const CONNECTIONS: usize = 4_096;
+
+/// Files that the process is allowed to have open, where it may raise that number itself: eight
+/// servers with all their connections.
+///
+/// Many systems begin at 1,024, which the silent connections of one host use up. Where this cannot be
+/// had, servers share what there is.
+pub const FILES: usize = 32_768;
+
+/// Files that connections leave to everything else: sockets that are dialled, logs, worlds, savegames.
+pub const FILES_RESERVED: usize = 256;
 
 /// How long a listener rests after the machine refused to accept (out of file descriptors, mostly).
 ///
@@ -91,13 +127,13 @@ pub const ACCEPT_REST: Duration = Duration::from_millis(100);
 /// How long a finished stream is kept until its last bytes are out and the peer has closed, too.
 ///
 /// Ample for [`STREAM_PENDING`] over the slowest link on which a game is played.
-pub const FAREWELL: Duration = Duration::from_secs(10);
+pub const CLOSING_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Bytes that a peer may still send on a stream that is finished here. They are read and dropped;
 /// above this the connection is cut.
-pub const FAREWELL_DISCARD: usize = 1_024 * 1_024;
+pub const CLOSING_DISCARD: usize = 1_024 * 1_024;
 
-/// How often a pair of ports is sought when the system shall choose one for datagrams and streams.
+/// How often a pair of ports is sought when the system is to choose one for datagrams and streams.
 ///
 /// It chooses for the one; that the other is taken happens once in hundreds of times.
 pub const PORT_ATTEMPTS: usize = 16;

@@ -1,14 +1,15 @@
 //! One session's place in the driver: its sockets, its streams and its inbox.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 
 use mio::Token;
-use socket2::SockAddr;
-use tickwire_session::StreamId;
+use tickwire_session::{Addr, Room, StreamId};
 
+use crate::asked::Asked;
 use crate::bind::Carries;
 use crate::inbox::Inbox;
+use crate::limits::PATHS_TOLD;
 use crate::pipe::Pipe;
 
 /// A session's number: its position in the slice that is given to
@@ -33,10 +34,14 @@ pub(crate) struct Node {
     /// The same as `v4` if the socket serves both families.
     pub(crate) v6: Option<Token>,
     pub(crate) listener: Option<Token>,
+    /// Which addresses its peers ask, if it is bound to all of the machine's.
+    pub(crate) asked: Option<Asked>,
     pub(crate) streams: Streams,
     pub(crate) inbox: Inbox,
-    /// Something was handed in since the session was last drained.
-    pub(crate) stirred: bool,
+    /// Datagram paths whose session was told that they take nothing at the moment.
+    pub(crate) full_paths: BTreeSet<Addr>,
+    /// The session may have something to say: it was called since it was last drained.
+    pub(crate) dirty: bool,
     next_accepted: u32,
 }
 
@@ -70,9 +75,11 @@ impl Node {
             v4: None,
             v6: None,
             listener: None,
+            asked: None,
             streams: Streams::new(),
             inbox: Inbox::default(),
-            stirred: false,
+            full_paths: BTreeSet::new(),
+            dirty: false,
             next_accepted: 0,
         }
     }
@@ -98,12 +105,21 @@ impl Node {
     }
 
     /// The address as that socket wants it.
-    pub(crate) fn destination(&self, to: SocketAddr) -> SockAddr {
+    pub(crate) fn destination(&self, to: SocketAddr) -> SocketAddr {
         match to.ip() {
-            IpAddr::V4(ip) if self.v4 == self.v6 => {
-                SocketAddr::from((ip.to_ipv6_mapped(), to.port())).into()
-            }
-            _ => to.into(),
+            IpAddr::V4(ip) if self.v4 == self.v6 => (ip.to_ipv6_mapped(), to.port()).into(),
+            _ => to,
+        }
+    }
+
+    /// A datagram path takes nothing at the moment: the session hears of it, once.
+    pub(crate) fn report_full(&mut self, path: Addr) {
+        if self.full_paths.len() < PATHS_TOLD && self.full_paths.insert(path) {
+            let nothing = Room {
+                bytes: 0,
+                ..Room::DATAGRAMS
+            };
+            self.inbox.set_room(path, nothing);
         }
     }
 }

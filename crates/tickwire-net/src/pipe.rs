@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 
+use slab::Slab;
 use tickwire_session::{Addr, Ended, Host, Path};
 
 use crate::limits::STREAM_PENDING;
 use crate::node::{Carrier, End, Node};
-use crate::slots::Slots;
 use crate::stream::Overdrawn;
 
 /// The links of a driver: for each end of which a session will hear more, the node at the other.
@@ -118,7 +118,7 @@ impl Pipe {
 }
 
 /// Opens a stream from `near` to the node `to`, over `link`.
-pub(crate) fn dial(nodes: &mut Slots<Node>, near: End, to: usize, link: u64) -> Result<(), Ended> {
+pub(crate) fn dial(nodes: &mut Slab<Node>, near: End, to: usize, link: u64) -> Result<(), Ended> {
     let callee = nodes.get_mut(to).ok_or(Ended::Unreachable)?;
     if !callee.carries.streams() {
         return Err(Ended::Refused);
@@ -139,7 +139,7 @@ pub(crate) fn dial(nodes: &mut Slots<Node>, near: End, to: usize, link: u64) -> 
 }
 
 /// Sends on the pipe of which `near` is an end.
-pub(crate) fn send(nodes: &mut Slots<Node>, near: End, bytes: &[u8]) -> Result<(), Overdrawn> {
+pub(crate) fn send(nodes: &mut Slab<Node>, near: End, bytes: &[u8]) -> Result<(), Overdrawn> {
     let Some(node) = nodes.get_mut(near.node) else {
         return Ok(());
     };
@@ -159,7 +159,7 @@ pub(crate) fn send(nodes: &mut Slots<Node>, near: End, bytes: &[u8]) -> Result<(
 }
 
 /// Ends a pipe that its session no longer has, and tells the other end.
-pub(crate) fn end(nodes: &mut Slots<Node>, pipe: &Pipe, why: Ended) {
+pub(crate) fn end(nodes: &mut Slab<Node>, pipe: &Pipe, why: Ended) {
     let far = pipe.far;
     if let Some(node) = nodes.get_mut(far.node)
         && let Some(carrier) = node.streams.get_mut(&far.on)
@@ -173,7 +173,7 @@ pub(crate) fn end(nodes: &mut Slots<Node>, pipe: &Pipe, why: Ended) {
 
 /// Ends a link at one end: cuts its streams there, and tells the other end of them and then of the
 /// link. Returns whether that end still had the link.
-pub(crate) fn unlink(nodes: &mut Slots<Node>, links: &mut Links, link: u64, node: usize) -> bool {
+pub(crate) fn unlink(nodes: &mut Slab<Node>, links: &mut Links, link: u64, node: usize) -> bool {
     let far = links.far(link, node);
     if !links.leave(link, node) {
         return false;

@@ -5,7 +5,7 @@
 //! emptied. The same queue takes sockets that are due by the clock.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 use std::io;
 use std::mem;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use std::time::Duration;
 use mio::event::Source;
 use mio::net::{TcpListener, UdpSocket};
 use mio::{Events, Interest, Poll, Token};
+use slab::Slab;
 use tickwire_session::Instant;
 
-use crate::farewell::Farewell;
-use crate::slots::Slots;
+use crate::closing::Closing;
 use crate::stream::Stream;
 use crate::{limits, sys};
 
@@ -24,12 +24,13 @@ use crate::{limits, sys};
 pub(crate) struct Sockets {
     poll: Poll,
     events: Events,
-    entries: Slots<Entry>,
+    entries: Slab<Entry>,
     ready: VecDeque<Token>,
-    alarms: BinaryHeap<Reverse<(Instant, Token)>>,
-    /// Streams and farewells.
-    connections: usize,
-    farewells: usize,
+    timers: BinaryHeap<Reverse<(Instant, Token)>>,
+    /// How many streams each node has, those that are closing included.
+    connections: BTreeMap<usize, usize>,
+    /// Closing streams by node and deadline.
+    closing: BTreeSet<(usize, Instant, Token)>,
 }
 
 #[derive(Debug)]
@@ -39,8 +40,10 @@ struct Entry {
     queued: bool,
     /// The system has an error to tell of it, which is not read with its datagrams.
     failed: bool,
-    /// It is among the alarms, at this moment; others there were for a socket before it.
-    alarm: Option<Instant>,
+    /// It is among the timers, at this moment; others there were for a socket before it.
+    timer: Option<Instant>,
+    /// Of a datagram socket: it was full, and is watched until it takes something again.
+    full: bool,
 }
 
 #[derive(Debug)]
@@ -48,7 +51,7 @@ pub(crate) enum Socket {
     Datagrams { node: usize, udp: UdpSocket },
     Listener { node: usize, tcp: TcpListener },
     Stream(Stream),
-    Farewell(Farewell),
+    Closing(Closing),
 }
 
 impl Sockets {
@@ -56,32 +59,40 @@ impl Sockets {
         Ok(Self {
             poll: Poll::new()?,
             events: Events::with_capacity(limits::EVENTS_A_TURN),
-            entries: Slots::new(),
+            entries: Slab::new(),
             ready: VecDeque::new(),
-            alarms: BinaryHeap::new(),
-            connections: 0,
-            farewells: 0,
+            timers: BinaryHeap::new(),
+            connections: BTreeMap::new(),
+            closing: BTreeSet::new(),
         })
     }
 
-    pub(crate) const fn connections(&self) -> usize {
-        self.connections
+    /// Streams of a node, those that are closing included.
+    pub(crate) fn connections(&self, node: usize) -> usize {
+        self.connections.get(&node).copied().unwrap_or(0)
     }
 
-    pub(crate) const fn farewells(&self) -> usize {
-        self.farewells
+    pub(crate) fn closing(&self) -> usize {
+        self.closing.len()
     }
 
     pub(crate) fn insert(&mut self, mut socket: Socket) -> io::Result<Token> {
-        let token = Token(self.entries.vacant());
+        let token = Token(self.entries.vacant_key());
         let (source, interest) = socket.source();
         self.poll.registry().register(source, token, interest)?;
-        self.count(&socket, 1);
+        if let Some(node) = socket.owner() {
+            *self.connections.entry(node).or_default() += 1;
+        }
+        if let Socket::Closing(closing) = &socket {
+            let (node, deadline) = (closing.node(), closing.deadline());
+            self.closing.insert((node, deadline, token));
+        }
         self.entries.insert(Entry {
             socket,
             queued: false,
             failed: false,
-            alarm: None,
+            timer: None,
+            full: false,
         });
         Ok(token)
     }
@@ -102,37 +113,71 @@ impl Sockets {
     }
 
     pub(crate) fn remove(&mut self, token: Token) -> Option<Socket> {
-        let mut socket = self.entries.remove(token.0)?.socket;
-        self.count(&socket, -1);
+        let mut socket = self.entries.try_remove(token.0)?.socket;
+        if let Some(node) = socket.owner()
+            && let Some(count) = self.connections.get_mut(&node)
+        {
+            *count -= 1;
+        }
+        if let Socket::Closing(closing) = &socket {
+            let (node, deadline) = (closing.node(), closing.deadline());
+            self.closing.remove(&(node, deadline, token));
+        }
         // Dropping the socket would end the registration as well, on most systems.
         self.poll.registry().deregister(socket.source().0).ok();
         Some(socket)
     }
 
-    fn count(&mut self, socket: &Socket, by: isize) {
-        let farewell = matches!(socket, Socket::Farewell(_));
-        if farewell || matches!(socket, Socket::Stream(_)) {
-            self.connections = self.connections.saturating_add_signed(by);
-        }
-        if farewell {
-            self.farewells = self.farewells.saturating_add_signed(by);
-        }
-    }
-
     /// Lets a stream end without its session.
-    pub(crate) fn bid_farewell(&mut self, now: Instant, token: Token) {
+    pub(crate) fn close_gracefully(&mut self, now: Instant, token: Token) {
         let Some(Socket::Stream(stream)) = self.remove(token) else {
             return;
         };
-        let Some(farewell) = stream.finish(now) else {
+        let Some(closing) = stream.finish(now) else {
             return;
         };
-        let deadline = farewell.deadline();
+        let deadline = closing.deadline();
         // What cannot be watched is closed by being dropped: the kernel sends what it has.
-        if let Ok(token) = self.insert(Socket::Farewell(farewell)) {
+        if let Ok(token) = self.insert(Socket::Closing(closing)) {
             self.mark(token);
             self.wake_at(deadline, token);
         }
+    }
+
+    /// Closes at once the stream of a node that has been closing for longest; returns whether there
+    /// was one.
+    pub(crate) fn drop_oldest_closing(&mut self, node: usize) -> bool {
+        let range = (node, Instant::ZERO, Token(0))..(node + 1, Instant::ZERO, Token(0));
+        let oldest = self.closing.range(range).next().copied();
+        oldest.is_some_and(|(_, _, token)| self.remove(token).is_some())
+    }
+
+    /// A datagram socket took nothing: it is watched until it does.
+    pub(crate) fn watch_full(&mut self, token: Token) {
+        self.set_full(token, true);
+    }
+
+    /// Whether a datagram socket that was full was reported as ready; it counts as such no more.
+    pub(crate) fn take_full(&mut self, token: Token) -> bool {
+        self.set_full(token, false)
+    }
+
+    /// Returns what it was before. Nobody waits for a socket that is not full: each datagram that
+    /// leaves would wake the driver.
+    fn set_full(&mut self, token: Token, full: bool) -> bool {
+        let Some(entry) = self.entries.get_mut(token.0) else {
+            return false;
+        };
+        let before = mem::replace(&mut entry.full, full);
+        if before != full
+            && let Socket::Datagrams { udp, .. } = &mut entry.socket
+        {
+            let interest = if full { BOTH } else { Interest::READABLE };
+            // A socket that cannot be watched stays full until it is closed; nothing is sent to
+            // those it could not send to, which is what they would get anyway.
+            self.poll.registry().reregister(udp, token, interest).ok();
+        }
+        before
     }
 
     /// Puts a socket into the queue of those to serve.
@@ -174,26 +219,26 @@ impl Sockets {
     /// stands.
     pub(crate) fn wake_at(&mut self, moment: Instant, token: Token) {
         if let Some(entry) = self.entries.get_mut(token.0)
-            && entry.alarm.is_none_or(|earlier| moment < earlier)
+            && entry.timer.is_none_or(|earlier| moment < earlier)
         {
-            entry.alarm = Some(moment);
-            self.alarms.push(Reverse((moment, token)));
+            entry.timer = Some(moment);
+            self.timers.push(Reverse((moment, token)));
         }
     }
 
-    pub(crate) fn next_alarm(&self) -> Option<Instant> {
-        self.alarms.peek().map(|&Reverse((moment, _))| moment)
+    pub(crate) fn next_timer(&self) -> Option<Instant> {
+        self.timers.peek().map(|&Reverse((moment, _))| moment)
     }
 
-    pub(crate) fn ring_alarms(&mut self, now: Instant) {
-        while let Some(&Reverse((moment, token))) = self.alarms.peek()
+    pub(crate) fn fire_timers(&mut self, now: Instant) {
+        while let Some(&Reverse((moment, token))) = self.timers.peek()
             && moment <= now
         {
-            self.alarms.pop();
+            self.timers.pop();
             if let Some(entry) = self.entries.get_mut(token.0)
-                && entry.alarm == Some(moment)
+                && entry.timer == Some(moment)
             {
-                entry.alarm = None;
+                entry.timer = None;
                 entry.mark(token, &mut self.ready);
             }
         }
@@ -240,10 +285,19 @@ impl Socket {
             // Nobody waits until a datagram can be sent: one that cannot is dropped.
             Self::Datagrams { udp, .. } => (udp, Interest::READABLE),
             Self::Listener { tcp, .. } => (tcp, Interest::READABLE),
-            Self::Stream(stream) => (stream.source(), CONNECTION),
-            Self::Farewell(farewell) => (farewell.source(), CONNECTION),
+            Self::Stream(stream) => (stream.source(), BOTH),
+            Self::Closing(closing) => (closing.source(), BOTH),
+        }
+    }
+
+    /// The node in whose share of connections it counts.
+    const fn owner(&self) -> Option<usize> {
+        match self {
+            Self::Stream(stream) => Some(stream.end().node),
+            Self::Closing(closing) => Some(closing.node()),
+            Self::Datagrams { .. } | Self::Listener { .. } => None,
         }
     }
 }
 
-const CONNECTION: Interest = Interest::READABLE.add(Interest::WRITABLE);
+const BOTH: Interest = Interest::READABLE.add(Interest::WRITABLE);

@@ -2,8 +2,8 @@
 //!
 //! In: readiness, and bytes that the session sends. Out: what happened, handed to the session; bytes
 //! that the kernel does not take wait here, at most [`STREAM_PENDING`], and what is left of that is
-//! the room that the session is told. When either side finished, the connection goes on as a
-//! [`Farewell`], of which no session hears.
+//! the room that the session is told. When either side finished, the connection goes on as
+//! [`Closing`], of which no session hears.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -15,7 +15,7 @@ use socket2::SockRef;
 use tickwire_session::{Addr, Ended, Instant, Path, Room, Session, StreamId};
 
 use crate::Counters;
-use crate::farewell::Farewell;
+use crate::closing::Closing;
 use crate::limits::STREAM_PENDING;
 use crate::node::End;
 
@@ -206,8 +206,9 @@ impl Stream {
     }
 
     /// Goes on without its session; `None` if there is nothing to go on with.
-    pub(crate) fn finish(self, now: Instant) -> Option<Farewell> {
-        (self.state == State::Open).then(|| Farewell::new(self.tcp, self.pending, now))
+    pub(crate) fn finish(self, now: Instant) -> Option<Closing> {
+        let node = self.end.node;
+        (self.state == State::Open).then(|| Closing::new(self.tcp, node, self.pending, now))
     }
 
     /// Drops the connection so that the peer hears of it at once.

@@ -30,7 +30,7 @@ impl Backlog {
         }
     }
 
-    /// Takes note of what the path takes.
+    /// What the path takes from now on.
     pub const fn set_room(&mut self, room: Room) {
         self.room = room.bytes;
     }

@@ -84,9 +84,9 @@ pub enum Path {
 /// What a path takes now. Each report replaces the one before.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Room {
-    /// Bytes that can be sent before the next report; the session counts down what it sends. On a
-    /// datagram path it is advice: above it, datagrams are likely to be dropped, so a session saves
-    /// itself the work of encoding them.
+    /// Bytes that can be sent before the next report; the session counts down what it sends
+    /// ([`spend`](Self::spend)). `u32::MAX`: no bound is known. On a datagram path it is advice: above
+    /// it, datagrams are likely to be dropped, so a session saves itself the work of encoding them.
     pub bytes: u32,
     /// The largest datagram. 0: the path takes no datagrams at all, and everything goes by stream.
     /// Of a stream's room it says nothing.
@@ -105,6 +105,15 @@ impl Room {
         bytes: 0,
         largest: 0,
     };
+
+    /// Counts down what was sent. A path without a known bound stays one: nobody would report again
+    /// after four gigabytes.
+    pub fn spend(&mut self, bytes: usize) {
+        if self.bytes != u32::MAX {
+            let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+            self.bytes = self.bytes.saturating_sub(bytes);
+        }
+    }
 }
 
 /// Why a path ended, in both directions.
@@ -127,7 +136,7 @@ pub enum Ended {
     Unreachable,
 }
 
-/// What the driver shall do next.
+/// What the driver is to do next.
 ///
 /// After `Finish`, `Abort` and `Unlink` the session hears nothing more of that stream or link, its
 /// end included.
@@ -153,9 +162,9 @@ pub enum Transmit {
     },
     /// Open a stream; the answer is `handle_opened` or `handle_closed`.
     Dial {
-        /// The number it shall have: a [`StreamId::Dialled`] that is not in use.
+        /// Its number: a [`StreamId::Dialled`] that is not in use.
         on: StreamId,
-        /// Who shall answer.
+        /// Who is dialled.
         to: Addr,
     },
     /// Send what is under way, then end the stream in both directions.
@@ -192,5 +201,21 @@ mod tests {
         assert_eq!(mapped, "10.0.0.1:5".parse().unwrap());
         assert!("localhost:1".parse::<Addr>().is_err());
         assert!("link-1:0".parse::<Addr>().is_err());
+    }
+
+    #[test]
+    fn only_a_bound_is_counted_down() {
+        let mut room = Room {
+            bytes: 1_000,
+            ..Room::DATAGRAMS
+        };
+        room.spend(400);
+        assert_eq!(room.bytes, 600);
+        room.spend(700);
+        assert_eq!(room.bytes, 0);
+
+        let mut open = Room::DATAGRAMS;
+        open.spend(usize::MAX);
+        assert_eq!(open, Room::DATAGRAMS);
     }
 }

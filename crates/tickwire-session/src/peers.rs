@@ -237,19 +237,20 @@ impl<P> Peers<P> {
     /// What a path takes from now on. Returns the peer that it belongs to, which is ready.
     pub fn handle_room(&mut self, path: Path, room: Room) -> Option<PeerId> {
         let id = match path {
-            Path::Stream(on) => self.on_stream(on)?,
+            Path::Stream(on) => {
+                let id = self.on_stream(on)?;
+                self.all.get_mut(&id)?.link.stream_room = room.bytes;
+                id
+            }
             Path::Datagrams(addr) => {
                 self.rooms.set(addr, room);
-                self.at_addr(addr)?
+                let id = self.at_addr(addr)?;
+                self.all.get_mut(&id)?.link.datagram_room = room;
+                id
             }
             // It has no room of its own.
             Path::Link(_) => return None,
         };
-        let link = &mut self.all.get_mut(&id)?.link;
-        match path {
-            Path::Stream(_) => link.stream_room = room.bytes,
-            Path::Datagrams(_) | Path::Link(_) => link.datagram_room = room,
-        }
         self.mark_ready(id);
         Some(id)
     }
@@ -507,8 +508,7 @@ impl PeerLink {
 
     fn sent_datagram(&mut self, bytes: usize) -> Option<Transmit> {
         let to = self.datagrams?;
-        let counted = u32::try_from(bytes).unwrap_or(u32::MAX);
-        self.datagram_room.bytes = self.datagram_room.bytes.saturating_sub(counted);
+        self.datagram_room.spend(bytes);
         self.traffic.sent(bytes);
         Some(Transmit::Datagram { to })
     }

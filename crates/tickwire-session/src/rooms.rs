@@ -16,8 +16,8 @@ pub struct Rooms {
 }
 
 impl Rooms {
-    /// Every path is as wide as usual. At most `most` narrow ones will be remembered; of others nothing is
-    /// taken note of.
+    /// Every path is as wide as usual. At most `most` narrow ones are remembered; further reports are
+    /// ignored.
     pub const fn new(most: usize) -> Self {
         Self {
             narrow: BTreeMap::new(),
@@ -25,7 +25,7 @@ impl Rooms {
         }
     }
 
-    /// Takes note of what a path takes.
+    /// What a path takes from now on.
     pub fn set(&mut self, addr: Addr, room: Room) {
         if room.largest >= Room::DATAGRAMS.largest {
             self.narrow.remove(&addr);

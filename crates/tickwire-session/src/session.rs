@@ -18,7 +18,9 @@ use crate::{Addr, Ended, Instant, Path, PeerStats, Room, StreamId, Transmit};
 /// 3. sleeps until [`poll_timeout`](Session::poll_timeout), or until something arrives; when that
 ///    moment has come, calls [`handle_timeout`](Session::handle_timeout).
 ///
-/// Several `handle_*` calls may come before one drain: a driver hands in a batch, then drains.
+/// Several `handle_*` calls may come before one drain: a driver hands in a batch, then drains. A
+/// driver whose time is up may stop in the middle of step 1 and hand in something else before it goes
+/// on, so that no session holds up the others.
 ///
 /// # What a driver promises
 ///

@@ -1,17 +1,15 @@
 //! A session around a session, that sees everything go by.
 //!
-//! [`Tap`] passes every call through and shows it to an [`Observer`]: [`Tally`] counts,
-//! [`Lines`] writes a line each, [`Recorder`] writes a recording from which [`Recording`] reads back
-//! every call, so that the same session can be run again on the same input.
+//! [`Tap`] passes every call through and shows it to an [`Observer`], such as a [`Recorder`]: it writes a
+//! recording from which [`Recording`] reads back every call, so that the same session can be run again
+//! on the same input.
 
-mod lines;
 mod recording;
 
 use alloc::vec::Vec;
 
 use crate::{Addr, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, Transmit};
 
-pub use lines::Lines;
 pub use recording::{BadRecording, Record, Recorder, Recording};
 
 /// A session with an observer on its paths.
@@ -145,38 +143,6 @@ impl<S: Events, O: Observer> Events for Tap<S, O> {
 
     fn poll_event(&mut self) -> Option<S::Event> {
         self.session.poll_event()
-    }
-}
-
-/// Counts what goes by, all peers together.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Tally {
-    /// Datagrams received and sent.
-    pub datagrams: crate::Traffic,
-    /// Pieces of streams received and sent.
-    pub streams: crate::Traffic,
-}
-
-impl Observer for Tally {
-    fn input(&mut self, _now: Instant, input: Input<'_>) {
-        match input {
-            Input::Datagram { bytes, .. } => self.datagrams.received(bytes.len()),
-            Input::Stream { bytes, .. } => self.streams.received(bytes.len()),
-            _ => {}
-        }
-    }
-
-    fn output(&mut self, _now: Instant, transmit: Transmit, bytes: &[u8]) {
-        match transmit {
-            Transmit::Datagram { .. } => self.datagrams.sent(bytes.len()),
-            Transmit::Segments { size, .. } => {
-                for datagram in bytes.chunks(usize::from(size).max(1)) {
-                    self.datagrams.sent(datagram.len());
-                }
-            }
-            Transmit::Stream { .. } => self.streams.sent(bytes.len()),
-            _ => {}
-        }
     }
 }
 

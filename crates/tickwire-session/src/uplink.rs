@@ -258,8 +258,7 @@ impl Uplink {
 
     /// A datagram was written.
     pub fn sent_datagram(&mut self, now: Instant, bytes: usize) -> Transmit {
-        let counted = u32::try_from(bytes).unwrap_or(u32::MAX);
-        self.datagram_room.bytes = self.datagram_room.bytes.saturating_sub(counted);
+        self.datagram_room.spend(bytes);
         self.datagram_sent = now;
         self.traffic.sent(bytes);
         Transmit::Datagram { to: self.server }

@@ -36,17 +36,17 @@ pub struct Conditions {
 
 /// Loss in bursts: the model of Gilbert and Elliott.
 ///
-/// The link is well or ill. With each item it falls ill by the chance `begin` or recovers by the
-/// chance `end`; while it is ill, each item is lost by the chance `loss`. So a bout lasts
-/// 1 / `end` items on average, and `begin` / (`begin` + `end`) of all items meet one. It is counted
+/// The link is in a burst or not. With each item a burst begins by the chance `begin` or ends by the
+/// chance `end`; during it, each item is lost by the chance `loss`. So a burst lasts 1 / `end` items
+/// on average, and `begin` / (`begin` + `end`) of all items meet one. It is counted
 /// in items, not in time: a link that nobody uses stays as it is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Bursts {
-    /// That a bout begins with this item.
+    /// That a burst begins with this item.
     pub begin: Chance,
-    /// That the bout ended before this item.
+    /// That the burst ended before this item.
     pub end: Chance,
-    /// Loss during a bout.
+    /// Loss during a burst.
     pub loss: Chance,
 }
 

@@ -59,7 +59,7 @@ mod trace;
 pub use conditions::{Bottleneck, Bursts, Conditions};
 pub use link::{Fate, IN_FLIGHT, Link, LinkCounters, SHORTEST};
 pub use network::{
-    DIAL_PATIENCE, Network, NodeId, POLLS_PER_DRAIN, RESEND_AFTER, RESEND_AFTER_LONGEST, StillBusy,
+    DIAL_TIMEOUT, Network, NodeId, POLLS_PER_DRAIN, RESEND_AFTER, RESEND_AFTER_LONGEST, StillBusy,
     Way,
 };
 pub use rng::{Chance, Rng};

@@ -32,15 +32,15 @@ pub const SHORTEST: Duration = Duration::from_micros(1);
 ///
 /// What becomes of an item is decided when it is pushed; conditions that change, and cuts, concern
 /// those pushed afterwards. Every push draws the same number of times from the generator, so that
-/// changing one property leaves the luck of the others as it was: a failing run can be narrowed
-/// down property by property.
+/// changing one property does not change what the others draw: a failing run can be narrowed down
+/// property by property.
 #[derive(Clone, Debug)]
 pub struct Link<T> {
     conditions: Conditions,
     rng: Rng,
     cut: bool,
-    /// The bout of [`Bursts`] lasts.
-    ill: bool,
+    /// A burst of loss lasts (see [`Bursts`]).
+    in_burst: bool,
     queue: Queue,
     in_flight: Schedule<InFlight<T>>,
     /// When the last item arrives that keeps the order.
@@ -95,13 +95,13 @@ pub enum Fate {
 }
 
 impl<T: Clone> Link<T> {
-    /// A link with nothing on it, whose luck is that of `rng`.
+    /// A link with nothing on it, which draws from `rng`.
     pub const fn new(conditions: Conditions, rng: Rng) -> Self {
         Self {
             conditions,
             rng,
             cut: false,
-            ill: false,
+            in_burst: false,
             queue: Queue::new(),
             in_flight: Schedule::new(),
             latest: Instant::ZERO,
@@ -160,6 +160,19 @@ impl<T: Clone> Link<T> {
         self.conditions = conditions;
     }
 
+    /// Bytes that the queue of the bottleneck still takes; `None` without a bottleneck.
+    pub fn room(&mut self, now: Instant) -> Option<u32> {
+        let bottleneck = self.conditions.bottleneck?;
+        Some(self.queue.room(now, bottleneck))
+    }
+
+    /// When the queue of the bottleneck will be half empty, if nothing more is pushed; `None` if it is,
+    /// or there is no bottleneck.
+    pub fn half_empty_at(&self) -> Option<Instant> {
+        let bottleneck = self.conditions.bottleneck?;
+        self.queue.half_empty_at(bottleneck)
+    }
+
     /// Lets nothing more in. What is on the way arrives.
     pub const fn cut(&mut self) {
         self.cut = true;
@@ -187,7 +200,7 @@ impl<T: Clone> Link<T> {
     }
 
     fn decide(&mut self, now: Instant, item: T, size: usize) -> Fate {
-        let luck = self.draw();
+        let draws = self.draw();
         if self.cut {
             return Fate::Cut;
         }
@@ -198,17 +211,17 @@ impl<T: Clone> Link<T> {
         let Some(departs) = self.queue.push(now, size, self.conditions.bottleneck) else {
             return Fate::Overflowed;
         };
-        if luck.lost {
+        if draws.lost {
             return Fate::Lost;
         }
         let earliest = departs + self.conditions.latency.max(SHORTEST);
         // Jitter lets nobody pass the one before; only who is held back, and a copy, fall behind.
-        let arrives = self.latest.max(earliest + luck.jitter);
-        if let Some(jitter) = luck.copy_jitter {
+        let arrives = self.latest.max(earliest + draws.jitter);
+        if let Some(jitter) = draws.copy_jitter {
             self.counters.duplicated += 1;
             self.send_off(arrives + jitter, item.clone());
         }
-        if let Some(held_back) = luck.held_back {
+        if let Some(held_back) = draws.held_back {
             self.send_off(arrives + held_back, item);
         } else {
             self.latest = arrives;
@@ -223,19 +236,23 @@ impl<T: Clone> Link<T> {
     }
 
     /// Everything that chance decides about one item: always the same number of draws.
-    fn draw(&mut self) -> Luck {
+    fn draw(&mut self) -> Draws {
         let conditions = &self.conditions;
-        let bursts = conditions.bursts.unwrap_or(WELL);
-        let turn = if self.ill { bursts.end } else { bursts.begin };
-        self.ill ^= self.rng.happens(turn);
-        let lost_in_burst = self.rng.happens(bursts.loss) && self.ill;
+        let bursts = conditions.bursts.unwrap_or(NO_BURSTS);
+        let turn = if self.in_burst {
+            bursts.end
+        } else {
+            bursts.begin
+        };
+        self.in_burst ^= self.rng.happens(turn);
+        let lost_in_burst = self.rng.happens(bursts.loss) && self.in_burst;
         let lost_alone = self.rng.happens(conditions.loss);
         let twice = self.rng.happens(conditions.duplication);
         let late = self.rng.happens(conditions.reordering);
         let jitter = self.rng.span(conditions.jitter);
         let copy_jitter = self.rng.span(conditions.jitter);
         let held_back = self.rng.span(conditions.reordering_delay);
-        Luck {
+        Draws {
             lost: lost_alone || lost_in_burst,
             jitter,
             held_back: late.then_some(held_back),
@@ -246,7 +263,7 @@ impl<T: Clone> Link<T> {
 
 /// What chance decided about one item.
 #[derive(Clone, Copy, Debug)]
-struct Luck {
+struct Draws {
     lost: bool,
     jitter: Duration,
     held_back: Option<Duration>,
@@ -254,8 +271,8 @@ struct Luck {
     copy_jitter: Option<Duration>,
 }
 
-/// A link without bursts: recovered with the next item, if it was ill.
-const WELL: Bursts = Bursts {
+/// A link without bursts: one that lasts ends with the next item.
+const NO_BURSTS: Bursts = Bursts {
     begin: Chance::NEVER,
     end: Chance::ALWAYS,
     loss: Chance::NEVER,
@@ -305,10 +322,8 @@ impl Queue {
         let Some(bottleneck) = bottleneck else {
             return Some(now);
         };
-        let now = u128::from(now.as_micros()) * NANOS_PER_MICRO;
-        while let Some((_, passed)) = self.passing.pop_front_if(|(at, _)| *at <= now) {
-            self.bytes -= passed;
-        }
+        self.advance(now);
+        let now = nanos(now);
         let limit = usize::try_from(bottleneck.queue_bytes).unwrap_or(usize::MAX);
         if self.bytes > 0 && self.bytes.saturating_add(size) > limit {
             return None;
@@ -318,9 +333,46 @@ impl Queue {
         let passed = starts + (size as u128 * NANOS_PER_SECOND).div_ceil(rate);
         self.passing.push_back((passed, size));
         self.bytes += size;
-        let micros = u64::try_from(passed.div_ceil(NANOS_PER_MICRO)).unwrap_or(u64::MAX);
-        Some(Instant::from_micros(micros))
+        Some(moment(passed))
     }
+
+    /// Lets pass what has passed by now.
+    fn advance(&mut self, now: Instant) {
+        let now = nanos(now);
+        while let Some((_, passed)) = self.passing.pop_front_if(|(at, _)| *at <= now) {
+            self.bytes -= passed;
+        }
+    }
+
+    fn room(&mut self, now: Instant, bottleneck: Bottleneck) -> u32 {
+        self.advance(now);
+        let waiting = u32::try_from(self.bytes).unwrap_or(u32::MAX);
+        bottleneck.queue_bytes.saturating_sub(waiting)
+    }
+
+    fn half_empty_at(&self, bottleneck: Bottleneck) -> Option<Instant> {
+        let half = usize::try_from(bottleneck.queue_bytes / 2).unwrap_or(usize::MAX);
+        let mut left = self.bytes;
+        if left <= half {
+            return None;
+        }
+        let passes = |&&(_, size): &&(u128, usize)| {
+            left -= size;
+            left <= half
+        };
+        let (at, _) = self.passing.iter().find(passes)?;
+        Some(moment(*at))
+    }
+}
+
+fn nanos(now: Instant) -> u128 {
+    u128::from(now.as_micros()) * NANOS_PER_MICRO
+}
+
+/// The first moment that is not earlier.
+fn moment(nanos: u128) -> Instant {
+    let micros = u64::try_from(nanos.div_ceil(NANOS_PER_MICRO)).unwrap_or(u64::MAX);
+    Instant::from_micros(micros)
 }
 
 const NANOS_PER_MICRO: u128 = 1_000;

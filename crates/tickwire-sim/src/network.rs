@@ -1,6 +1,6 @@
 //! A network of nodes, driven by virtual time.
 //!
-//! In: a seed, conditions, and the sessions, which stay in the caller's hands and are lent to each
+//! In: a seed, conditions, and the sessions, which stay in the caller's hands and are borrowed for each
 //! run; a session's position in the slice is its node's number. Out: everything the sessions send,
 //! carried by [`Link`]s. What happens and when follows from the seed alone. [`run`] is the clock and
 //! the drain rule, [`streams`] makes streams out of links that lose things, [`links`] are peers whose
@@ -24,12 +24,13 @@ use crate::{Conditions, Fate, Link, LinkCounters, Rng, StreamConditions, TraceHa
 use links::Links;
 
 pub use run::{POLLS_PER_DRAIN, StillBusy};
-pub use streams::{DIAL_PATIENCE, RESEND_AFTER, RESEND_AFTER_LONGEST};
+pub use streams::{DIAL_TIMEOUT, RESEND_AFTER, RESEND_AFTER_LONGEST};
 
 /// A seeded network.
 ///
 /// Between every two nodes there is a link in each direction, which datagrams and the segments of
-/// streams share. Each link has luck of its own: what one carries does not change what another loses.
+/// streams share. Each link draws from a generator of its own: what one carries does not
+/// change what another loses.
 ///
 /// # Panics
 /// Every method that takes a node panics if the node is of another network. The `run` methods panic
@@ -108,6 +109,8 @@ struct Route {
     own_conditions: bool,
     /// The largest datagram, as far as the sender was told.
     largest: u16,
+    /// The sender was told that the queue is full.
+    is_full: bool,
 }
 
 /// What links carry.
@@ -128,7 +131,7 @@ enum Happening {
     Wake(NodeId),
 }
 
-/// What the network has arranged with itself.
+/// What the network itself has scheduled.
 #[derive(Clone, Debug)]
 enum Event {
     /// A segment was not carried; try once more.
@@ -143,6 +146,8 @@ enum Event {
     Unlinked { node: NodeId, link: u64, why: Ended },
     /// The caller changed the largest datagram.
     Largest { way: Way, largest: u16 },
+    /// The sender hears what the queue of a bottleneck takes.
+    Room { way: Way, to: Addr },
 }
 
 impl Network {
@@ -349,6 +354,7 @@ impl Network {
             ),
             own_conditions: false,
             largest: Room::DATAGRAMS.largest,
+            is_full: false,
         })
     }
 

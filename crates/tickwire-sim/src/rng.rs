@@ -1,4 +1,4 @@
-//! Luck that can be had again.
+//! A deterministic random number generator.
 //!
 //! xoshiro256++ (Blackman and Vigna, 2019), its state filled by splitmix64 as its authors advise. In:
 //! a seed. Out: the same numbers on every machine, for ever. Not for secrets outside a simulation:
@@ -29,8 +29,8 @@ impl Rng {
 
     /// Another generator, which depends on where this one stands and on `number`.
     ///
-    /// Things that draw from branches of their own do not disturb each other: one that draws more
-    /// leaves the luck of the others as it was.
+    /// Things that draw from branches of their own do not disturb each other: one that draws more does
+    /// not change what the others draw.
     #[must_use]
     pub const fn branch(&self, number: u64) -> Self {
         let [a, b, c, d] = self.state;

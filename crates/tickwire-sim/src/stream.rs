@@ -95,9 +95,9 @@ pub(crate) struct Segment {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
-    /// The dialler knocks.
+    /// The dialler asks to connect.
     Syn,
-    /// The acceptor opened.
+    /// The acceptor agreed.
     SynAck,
     /// Bytes, and how many came before them.
     Data { at: u64, bytes: Vec<u8> },
@@ -135,7 +135,7 @@ pub(crate) struct End {
     /// The session knows that it is open.
     pub(crate) open: bool,
     /// Reports, when it comes, that the dialling failed.
-    pub(crate) patience: Option<Ticket>,
+    pub(crate) dial_timeout: Option<Ticket>,
     conditions: StreamConditions,
 
     /// What the session may still write, as far as it was told.
@@ -176,7 +176,7 @@ impl End {
             peer_addr,
             id: None,
             open: false,
-            patience: None,
+            dial_timeout: None,
             conditions,
             room: 0,
             outgoing: Vec::new(),

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::digest::Digest;
 use super::place::{ChunkId, Spot};
+use super::store::Entry;
 use super::{Block, BlockId, Chunk, Sublayer, Version, limits};
 
 /// All edits of a world, and which of them nobody has taken to be stored.
@@ -56,14 +57,21 @@ pub(super) type Batch = BTreeMap<ChunkId, Option<Arc<Patch>>>;
 pub(super) struct NoRoom;
 
 impl Edits {
-    /// Edits that come from storage.
-    pub(super) fn of_stored(patches: BTreeMap<ChunkId, Arc<Patch>>) -> Self {
-        Self {
+    /// Edits that come from storage: those of the database, and behind them those of its journal, which
+    /// the database has to take.
+    pub(super) fn of_stored(patches: BTreeMap<ChunkId, Arc<Patch>>, journal: Vec<Entry>) -> Self {
+        let mut edits = Self {
             blocks: patches.values().map(|patch| patch.changes.len()).sum(),
             patches,
             latest: Version::STORED,
             dirty: BTreeSet::new(),
+        };
+        for (chunk, change) in journal {
+            if edits.has_room(1) {
+                edits.apply(chunk, change);
+            }
         }
+        edits
     }
 
     /// Whether so many more blocks can be edited, in as many chunks.
@@ -72,32 +80,45 @@ impl Edits {
             && self.patches.len() + more <= limits::EDITED_CHUNKS
     }
 
-    /// Notes that a block changes from what it `was` a moment ago to what it `is`, and gives the
-    /// number of the chunk's new content.
-    pub(super) fn record(&mut self, at: BlockId, was: Block, is: Block) -> Result<Version, NoRoom> {
+    /// Notes that a block changes from what it `was` a moment ago to what it `is`. Gives the number of
+    /// the chunk's new content, and what the journal is to say.
+    pub(super) fn record(
+        &mut self,
+        at: BlockId,
+        was: Block,
+        is: Block,
+    ) -> Result<(Version, Entry), NoRoom> {
         let chunk = at.chunk();
         let place = Place::of(at);
         let known = self.patches.get(&chunk);
-        let is_edited = known.is_some_and(|patch| patch.find(place).is_ok());
+        let edited = known.and_then(|patch| patch.change_at(place));
         // The first edit in a chunk needs a patch too, a further one only a place in it.
-        if !is_edited
+        if edited.is_none()
             && (self.blocks >= limits::EDITED_BLOCKS
                 || known.is_none() && self.patches.len() >= limits::EDITED_CHUNKS)
         {
             return Err(NoRoom);
         }
+        // What is there may be an edit; what that replaced is what counts.
+        let was = edited.map_or(was, |edit| edit.was);
+        let change = Change { place, was, is };
+        Ok((self.apply(chunk, change), (chunk, change)))
+    }
+
+    /// Makes a block what the change says, whatever it is.
+    fn apply(&mut self, chunk: ChunkId, change: Change) -> Version {
         self.latest = Version(self.latest.0 + 1);
         // Copies the patch only while the one that is being stored still needs it as it was.
         let patch = Arc::make_mut(self.patches.entry(chunk).or_default());
         self.blocks -= patch.changes.len();
-        patch.apply(Change { place, was, is });
+        patch.apply(change);
         patch.version = self.latest;
         self.blocks += patch.changes.len();
         if patch.changes.is_empty() {
             self.patches.remove(&chunk);
         }
         self.dirty.insert(chunk);
-        Ok(self.latest)
+        self.latest
     }
 
     /// Brings a chunk from the terrain up to date.
@@ -177,13 +198,17 @@ impl Patch {
             .binary_search_by_key(&place, |change| change.place)
     }
 
+    fn change_at(&self, place: Place) -> Option<Change> {
+        self.find(place).ok().map(|index| self.changes[index])
+    }
+
     fn apply(&mut self, change: Change) {
         match self.find(change.place) {
-            // What is there was an edit; what it replaced is what counts.
-            Ok(index) if self.changes[index].was == change.is => {
+            Ok(index) if change.was == change.is => {
                 self.changes.remove(index);
             }
-            Ok(index) => self.changes[index].is = change.is,
+            Ok(index) => self.changes[index] = change,
+            Err(_) if change.was == change.is => {}
             Err(index) => self.changes.insert(index, change),
         }
     }

@@ -39,3 +39,9 @@ pub const EDITED_CHUNKS: usize = 1 << 16;
 /// Four thousand players who each take a step, push something and build, five times over. What a step
 /// does by itself, and leaving, is always told: both are bounded by the number of entities.
 pub const EVENTS: usize = 1 << 16;
+
+/// Bytes of the journal while the database cannot be written. What is built on top of that is kept in
+/// memory alone, and the server says so.
+///
+/// Half an hour of a thousand who build without pause.
+pub const JOURNAL_BYTES: u64 = 1 << 30;

@@ -83,7 +83,7 @@ impl TileWorld {
             return Err(EditRefusal::Occupied);
         }
         if block != is {
-            self.put(at, block, cause)
+            self.put(&[(at, block)], cause)
                 .map_err(|NoRoom| EditRefusal::Full)?;
         }
         Ok(())
@@ -110,10 +110,11 @@ impl TileWorld {
         if !movable {
             return Err(WalkRefusal::Blocked);
         }
-        let cause = Cause::Pushed(who);
-        self.put(source, Block::EMPTY, cause)
-            .and_then(|()| self.put(target, block, cause))
-            .map_err(|NoRoom| WalkRefusal::Blocked)
+        self.put(
+            &[(source, Block::EMPTY), (target, block)],
+            Cause::Pushed(who),
+        )
+        .map_err(|NoRoom| WalkRefusal::Blocked)
     }
 
     /// The solid block that one meets at a cell of the ground, which may be the train's.
@@ -129,20 +130,28 @@ impl TileWorld {
         }
     }
 
-    /// Writes a block, whatever the rules say, and tells of it.
-    fn put(&mut self, at: BlockId, block: Block, cause: Cause) -> Result<(), NoRoom> {
-        let Some(was) = self.block(at) else {
-            return Ok(());
-        };
-        let version = self.edits.record(at, was, block)?;
-        let chunk = if at.set == SetId::ROOT {
-            self.land.chunk(at.cell.chunk(), &self.edits)
-        } else {
-            &mut self.train.cells
-        };
-        chunk.set_block(at.sublayer, at.cell.spot(), block);
-        chunk.set_version(version);
-        self.events.push(Event::BlockChanged { at, block, cause });
+    /// Writes blocks, whatever the rules say, and tells of it. They are in the journal before anybody
+    /// can hear of them, all of them or none.
+    fn put(&mut self, blocks: &[(BlockId, Block)], cause: Cause) -> Result<(), NoRoom> {
+        let mut entries = Vec::new();
+        for &(at, block) in blocks {
+            let Some(was) = self.block(at) else {
+                continue;
+            };
+            let (version, entry) = self.edits.record(at, was, block)?;
+            let chunk = if at.set == SetId::ROOT {
+                self.land.chunk(at.cell.chunk(), &self.edits)
+            } else {
+                &mut self.train.cells
+            };
+            chunk.set_block(at.sublayer, at.cell.spot(), block);
+            chunk.set_version(version);
+            entries.push(entry);
+            self.events.push(Event::BlockChanged { at, block, cause });
+        }
+        if let Some(store) = &mut self.store {
+            store.journal(&entries);
+        }
         Ok(())
     }
 
@@ -193,7 +202,7 @@ impl TileWorld {
             // Somebody has built over everything. The terrain is free here, so clearing the cell
             // takes an edit away, for which there is always room.
             let solid = BlockId::root(plaza, Sublayer::Solid);
-            let cleared = self.put(solid, Block::EMPTY, Cause::Cleared);
+            let cleared = self.put(&[(solid, Block::EMPTY)], Cause::Cleared);
             debug_assert!(cleared.is_ok(), "the plaza has solid terrain");
             plaza
         })

@@ -1,19 +1,22 @@
 //! Edits on a disk.
 //!
-//! In: batches of patches, each the difference between the world at the end of one step and of an
-//! earlier one. Out, when the world is opened again: all patches as they were at the end of some
-//! step, never half of one. A batch is one transaction of an embedded database, committed by a
-//! thread of its own (`writer`); the game hands batches over and goes on.
+//! In: every change as it is made, and batches of patches, each the difference between the world at the
+//! end of one step and of an earlier one. Out, when the world is opened again: all patches as they were
+//! after some action, never half of one. A change is written to a `journal` at once, without waiting for
+//! the disk. A batch is one transaction of an embedded database, committed by a thread of its own
+//! (`writer`), which then removes the journal up to there; the game hands batches over and goes on.
 //!
 //! The queue holds one batch. While it is full, changes stay with the game, which coalesces them by
 //! chunk, so a slow disk makes transactions larger and rarer and never makes anybody wait. If the
 //! disk fails, the world goes on in memory and the writer tries again every second.
 //!
-//! A folder holds three things at most: the database, a file whose lock says that somebody has the
-//! world open, and a database that was being made when the machine stopped, which is made again.
+//! A folder holds the database, a file whose lock says that somebody has the world open, the journal,
+//! and perhaps a database that was being made when the machine stopped, which is made again.
 
 mod database;
 mod error;
+mod journal;
+mod quiet;
 mod record;
 mod writer;
 
@@ -28,9 +31,11 @@ use super::Version;
 use super::edits::{Batch, Patch};
 use super::place::ChunkId;
 use database::Folder;
+use journal::Journal;
 use writer::{Progress, Writer};
 
 pub use error::StoreError;
+pub(super) use journal::Entry;
 
 /// How safe what was built is.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -51,15 +56,18 @@ pub(super) struct Store {
     queue: SyncSender<Saving>,
     writer: JoinHandle<Result<(), StoreError>>,
     progress: Arc<Progress>,
+    journal: Journal,
     /// Locked for as long as this exists.
     _lock: File,
 }
 
-/// A batch, and which version of the world it leads to.
+/// A batch, which version of the world it leads to, and the last file of the journal that it makes
+/// superfluous.
 #[derive(Debug)]
 struct Saving {
     version: Version,
     batch: Batch,
+    journal: u64,
 }
 
 impl Store {
@@ -67,11 +75,13 @@ impl Store {
     pub(super) fn open(
         path: &Path,
         seed: u64,
-    ) -> Result<(Self, BTreeMap<ChunkId, Arc<Patch>>), StoreError> {
+    ) -> Result<(Self, BTreeMap<ChunkId, Arc<Patch>>, Vec<Entry>), StoreError> {
         let lock = lock(path)?;
         let folder = Folder::new(path, seed);
         let database = folder.open()?;
         let patches = folder.read(&database)?;
+        let (journal, entries) =
+            Journal::open(path).map_err(|error| StoreError::io(path, error))?;
         let progress = Arc::new(Progress::new());
         let (queue, batches) = sync_channel(1);
         let writer = Writer::new(folder, database, Arc::clone(&progress));
@@ -83,15 +93,33 @@ impl Store {
             queue,
             writer,
             progress,
+            journal,
             _lock: lock,
         };
-        Ok((store, patches))
+        Ok((store, patches, entries))
+    }
+
+    /// Writes the changes of one action to the journal. If that fails, they are as safe as the next
+    /// batch makes them.
+    pub(super) fn journal(&mut self, changes: &[Entry]) {
+        if let Err(error) = self.journal.append(changes) {
+            let error = StoreError::io(self.journal.folder(), error);
+            self.progress.note_trouble(&error);
+        }
     }
 
     /// Hands a batch over; gives it back if the writer is still busy.
-    pub(super) fn offer(&self, version: Version, batch: Batch) -> Result<(), Batch> {
-        match self.queue.try_send(Saving { version, batch }) {
-            Ok(()) => Ok(()),
+    pub(super) fn offer(&mut self, version: Version, batch: Batch) -> Result<(), Batch> {
+        let journal = self.journal.number();
+        match self.queue.try_send(Saving {
+            version,
+            batch,
+            journal,
+        }) {
+            Ok(()) => {
+                self.journal.turn();
+                Ok(())
+            }
             Err(TrySendError::Full(saving)) => Err(saving.batch),
             Err(TrySendError::Disconnected(saving)) => {
                 self.progress.note(version, Err(StoreError::WriterDied));
@@ -109,7 +137,12 @@ impl Store {
     pub(super) fn close(self, version: Version, batch: Batch) -> Result<(), StoreError> {
         // The writer takes batches until the queue is gone, so this fails only if it died; then
         // joining tells.
-        drop(self.queue.send(Saving { version, batch }));
+        let journal = self.journal.number();
+        drop(self.queue.send(Saving {
+            version,
+            batch,
+            journal,
+        }));
         drop(self.queue);
         self.writer.join().unwrap_or(Err(StoreError::WriterDied))
     }

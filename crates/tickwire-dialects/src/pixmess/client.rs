@@ -227,7 +227,7 @@ impl Client {
         self.outbox.push_urgent(FromClient::Ping);
     }
 
-    fn hear_pong(&mut self, now: Instant) {
+    fn handle_pong(&mut self, now: Instant) {
         if let Some(pinged) = self.pinged.take() {
             self.round_trip.add_sample(now.since(pinged));
         }

@@ -102,8 +102,43 @@ pub const HELD_BACK_MAX: usize = 64 * 1_024;
 /// Bytes handed to a stream at once, so that one client's layers do not delay the others.
 pub const WRITE_MAX: usize = 16 * 1_024;
 
-/// Connections at a time, those that have not logged in included.
-pub const CONNECTIONS_MAX: usize = 4_096;
+/// Messages about entities that a client is told in one turn. If more has changed, half of them are
+/// about the nearest entities and half about others by turns.
+///
+/// What fits a screen is within the first half; a TCP segment holds all of them.
+pub const NEWS_A_TURN: usize = 64;
+
+/// Time that the server has for telling one message to one client, so that a crowd in which everybody
+/// sees everybody is told less often instead of taking all time there is: at most half a million
+/// messages a second, to all clients together.
+pub const NEWS_COST: Duration = Duration::from_micros(2);
+
+/// Entities that can be compared with what a client knows of them in the time of one message.
+pub const NEWS_COMPARED: usize = 32;
+
+/// Telling that may be done at once before the budget of [`NEWS_COST`] makes it wait: half a step of a
+/// game with sixty a second.
+pub const NEWS_AT_ONCE: Duration = Duration::from_millis(8);
+
+/// Bytes that may wait for a client when its turn comes. If more waits, it misses the turn, and is told
+/// what is true when it has read.
+pub const NEWS_WAITING_MAX: usize = 16 * 1_024;
+
+/// The last steps of an entity that are kept, to be told one by one to whoever is nearly up to date: as
+/// many as a player can take at once. Of an entity that took more since, only the position is told.
+pub const TRAIL_STEPS: usize = MOVES_AT_ONCE as usize;
+
+/// Lines for everybody that are kept for clients whose turn has not come.
+pub const LINES_KEPT: usize = 64;
+
+/// Lines about who came and went, at once. When more come or go, they share a line.
+pub const ANNOUNCEMENTS_AT_ONCE: u32 = 16;
+/// See [`ANNOUNCEMENTS_AT_ONCE`]: two a second, as many as can be read.
+pub const ANNOUNCEMENT_REFILL: Duration = Duration::from_millis(500);
+
+/// Names that such a line shows; of the others it says how many. With the longest names it still fits
+/// [`TEXT_MAX`].
+pub const NAMES_A_LINE: usize = 6;
 
 /// Entities at a time, players included. Identifiers are 16 bits; with so few in use, one that
 /// became free rests for thousands of others before it is given again.

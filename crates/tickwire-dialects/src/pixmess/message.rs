@@ -187,30 +187,30 @@ impl From<&str> for Shared {
 
 /// The types, by name.
 pub(super) mod kind {
-    pub(in super::super) const BLOCK_SET_SOLID: u8 = 0x02;
-    pub(in super::super) const BLOCK_SET_WALKABLE: u8 = 0x03;
-    pub(in super::super) const ENTITY_MOVEMENT: u8 = 0x10;
-    pub(in super::super) const ENTITY_CREATION: u8 = 0x11;
-    pub(in super::super) const LAYER_REQUEST: u8 = 0x40;
-    pub(in super::super) const LAYER_START: u8 = 0x41;
-    pub(in super::super) const LAYER_DATA: u8 = 0x42;
-    pub(in super::super) const LAYER_END: u8 = 0x43;
-    pub(in super::super) const LAYER_RELEASE: u8 = 0x44;
-    pub(in super::super) const LAYERSET_CREATE: u8 = 0x45;
-    pub(in super::super) const LAYERSET_MOVE: u8 = 0x46;
-    pub(in super::super) const LAYERSET_REMOVE: u8 = 0x47;
-    pub(in super::super) const LAYERSET_SELECT: u8 = 0x48;
-    pub(in super::super) const ENTITY_POSITION: u8 = 0x50;
-    pub(in super::super) const ENTITY_DESTRUCTION: u8 = 0x51;
-    pub(in super::super) const CHAT: u8 = 0x58;
-    pub(in super::super) const LOGIN: u8 = 0x7b;
-    pub(in super::super) const PING: u8 = 0x7c;
-    pub(in super::super) const PONG: u8 = 0x7d;
-    pub(in super::super) const PLAYER_ID: u8 = 0x7e;
-    pub(in super::super) const KICK: u8 = 0x7f;
+    pub(in crate::pixmess) const BLOCK_SET_SOLID: u8 = 0x02;
+    pub(in crate::pixmess) const BLOCK_SET_WALKABLE: u8 = 0x03;
+    pub(in crate::pixmess) const ENTITY_MOVEMENT: u8 = 0x10;
+    pub(in crate::pixmess) const ENTITY_CREATION: u8 = 0x11;
+    pub(in crate::pixmess) const LAYER_REQUEST: u8 = 0x40;
+    pub(in crate::pixmess) const LAYER_START: u8 = 0x41;
+    pub(in crate::pixmess) const LAYER_DATA: u8 = 0x42;
+    pub(in crate::pixmess) const LAYER_END: u8 = 0x43;
+    pub(in crate::pixmess) const LAYER_RELEASE: u8 = 0x44;
+    pub(in crate::pixmess) const LAYERSET_CREATE: u8 = 0x45;
+    pub(in crate::pixmess) const LAYERSET_MOVE: u8 = 0x46;
+    pub(in crate::pixmess) const LAYERSET_REMOVE: u8 = 0x47;
+    pub(in crate::pixmess) const LAYERSET_SELECT: u8 = 0x48;
+    pub(in crate::pixmess) const ENTITY_POSITION: u8 = 0x50;
+    pub(in crate::pixmess) const ENTITY_DESTRUCTION: u8 = 0x51;
+    pub(in crate::pixmess) const CHAT: u8 = 0x58;
+    pub(in crate::pixmess) const LOGIN: u8 = 0x7b;
+    pub(in crate::pixmess) const PING: u8 = 0x7c;
+    pub(in crate::pixmess) const PONG: u8 = 0x7d;
+    pub(in crate::pixmess) const PLAYER_ID: u8 = 0x7e;
+    pub(in crate::pixmess) const KICK: u8 = 0x7f;
 
     /// What a type is called.
-    pub(in super::super) const fn name(kind: u8) -> Option<&'static str> {
+    pub(in crate::pixmess) const fn name(kind: u8) -> Option<&'static str> {
         Some(match kind {
             BLOCK_SET_SOLID => "block_set_solid",
             BLOCK_SET_WALKABLE => "block_set_walkable",
@@ -238,7 +238,7 @@ pub(super) mod kind {
     }
 
     /// Whether servers send packets of this type, and clients do not.
-    pub(in super::super) const fn is_server_only(kind: u8) -> bool {
+    pub(in crate::pixmess) const fn is_server_only(kind: u8) -> bool {
         matches!(
             kind,
             ENTITY_CREATION | LAYER_START..=LAYER_END | LAYERSET_CREATE..=LAYERSET_REMOVE

@@ -130,9 +130,9 @@ impl<M: Packet> Outbox<M> {
 mod tests {
     use alloc::vec;
 
-    use super::super::message::{FromClient, FromServer, Shared};
-    use super::super::{EntityId, Reader};
     use super::*;
+    use crate::pixmess::message::{FromClient, FromServer, Shared};
+    use crate::pixmess::{EntityId, Reader};
 
     type Message = FromClient<Shared>;
 

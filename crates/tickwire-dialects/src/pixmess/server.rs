@@ -15,29 +15,34 @@
 
 mod answer;
 mod chat;
+mod chunks;
+mod connection;
 mod event;
 mod farewell;
-mod peer;
+mod lines;
+mod news;
 mod peers;
 mod receive;
 mod scene;
 mod sight;
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use tickwire_session::{
-    Addr, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, Transmit,
+    Addr, Due, Ended, Events, Instant, Path, PeerId, PeerStats, Room, Session, StreamId, Transmit,
 };
 
-use super::limits::{
-    CONNECTIONS_MAX, ENTITIES_MAX, FAREWELL_MAX, LINGER, SETS_MAX, TIMEOUT, WAITING_MAX,
-};
-use super::message::{FromServer, Look, Shared};
+use super::limits::{ENTITIES_MAX, FAREWELL_MAX, LINGER, SETS_MAX, TIMEOUT, WAITING_MAX};
+use super::message::{FromServer, Look};
 use super::{Block, BlockId, Cell, Direction, EntityId, PlayerId, SetId};
+use connection::{Connection, Guest, Traces};
 use farewell::{Fault, SHUT_DOWN};
-use peer::{Guest, Peer, Stage, Traces};
-use peers::Peers;
+use lines::Lines;
+use news::News;
+use peers::{Peer, Peers};
+use receive::last_word;
 use scene::{Entity, Scene};
 
 pub use event::{ServerCounters, ServerEvent, TooMany};
@@ -64,13 +69,17 @@ pub struct Server {
     players_max: usize,
     peers: Peers,
     /// Everybody who has logged in, those included that the game has not admitted yet.
-    players: BTreeMap<PlayerId, StreamId>,
+    players: BTreeMap<PlayerId, PeerId>,
+    /// Their names; spectators have none.
+    names: BTreeSet<String>,
     scene: Scene,
+    /// How many of the entities are no players.
+    creatures: usize,
+    lines: Lines,
+    news: News,
     /// Where to look for the next free number.
     next_id: u16,
     next_set: u16,
-    /// What is to be done with streams besides writing.
-    orders: VecDeque<Transmit>,
     events: VecDeque<ServerEvent>,
     counters: ServerCounters,
     closing: bool,
@@ -81,12 +90,15 @@ impl Server {
     pub fn new(config: ServerConfig) -> Self {
         Self {
             players_max: config.players,
-            peers: Peers::default(),
+            peers: Peers::new(),
             players: BTreeMap::new(),
+            names: BTreeSet::new(),
             scene: Scene::default(),
+            creatures: 0,
+            lines: Lines::new(),
+            news: News::default(),
             next_id: 1,
             next_set: 1,
-            orders: VecDeque::new(),
             events: VecDeque::new(),
             counters: ServerCounters::default(),
             closing: false,
@@ -107,13 +119,9 @@ impl Server {
             what: "entities",
             limit: ENTITIES_MAX,
         })?;
-        let entity = Entity {
-            at,
-            look,
-            name: name.into(),
-            owner: None,
-        };
-        self.show_entity(id.entity(), entity);
+        self.creatures += 1;
+        let entity = Entity::new(at, look, name.into(), None);
+        self.scene.insert(id.entity(), entity);
         Ok(id.entity())
     }
 
@@ -121,29 +129,26 @@ impl Server {
     /// for there is [`place_entity`](Self::place_entity).
     pub fn move_entity(&mut self, entity: EntityId, direction: Direction) {
         if let Some(to) = self.position(entity).and_then(|at| at.step(direction)) {
-            let direction = direction.code();
-            self.relocate(
-                entity,
-                to,
-                &FromServer::Movement { entity, direction },
-                false,
-            );
+            self.relocate(entity, to, Some(direction));
         }
     }
 
     /// Puts an entity anywhere. A player's own client is told, too.
     pub fn place_entity(&mut self, entity: EntityId, at: Cell) {
-        self.relocate(entity, at, &FromServer::EntityPosition { entity, at }, true);
+        let owner = self.relocate(entity, at, None);
+        if let Some(owner) = owner {
+            self.peers
+                .tell(owner, FromServer::EntityPosition { entity, at });
+            self.release_far(owner);
+        }
     }
 
     /// Takes an entity out of the world. A player's stays as long as the player.
     pub fn destroy_entity(&mut self, entity: EntityId) {
-        if self
-            .scene
-            .entity(entity)
-            .is_some_and(|it| it.owner.is_none())
-        {
-            self.hide_entity(entity);
+        let there = self.scene.entity(entity);
+        if there.is_some_and(|it| it.owner.is_none()) {
+            self.creatures -= 1;
+            self.scene.remove(entity);
         }
     }
 
@@ -169,7 +174,7 @@ impl Server {
         self.next_set = set.0.wrapping_add(1);
         self.scene.set_corner(set, at);
         let news = FromServer::LayersetCreate { set, at };
-        self.peers.tell_all(&news, Peer::knows_sets);
+        self.peers.tell_of_set(&news);
         Ok(set)
     }
 
@@ -180,9 +185,9 @@ impl Server {
         }
         self.scene.set_corner(set, at);
         let news = FromServer::LayersetMove { set, at };
-        self.peers.tell_all(&news, Peer::knows_sets);
-        for on in self.holders_of(set) {
-            self.release_far(on);
+        self.peers.tell_of_set(&news);
+        for id in self.holders_of(set) {
+            self.release_far(id);
         }
     }
 
@@ -191,30 +196,29 @@ impl Server {
         if self.scene.remove_set(set).is_none() {
             return;
         }
-        for peer in self.peers.iter_mut() {
-            peer.sight.held.retain(|chunk| chunk.set != set);
+        for (_, peer) in self.peers.table.iter_mut() {
+            peer.state.sight.forget_set(set);
         }
         let news = FromServer::LayersetRemove { set };
-        self.peers.tell_all(&news, Peer::knows_sets);
+        self.peers.tell_of_set(&news);
     }
 
     /// Shows everybody a line.
     pub fn say(&mut self, text: &str) {
-        let text = Shared::from(text);
-        self.peers.tell_all(&FromServer::Chat { text }, |_| true);
+        self.lines.push(text);
     }
 
     /// Shows one client a line.
     pub fn tell(&mut self, player: PlayerId, text: &str) {
-        if let Some(&on) = self.players.get(&player) {
-            self.peers.tell(on, FromServer::Chat { text: text.into() });
+        if let Some(&id) = self.players.get(&player) {
+            self.tell_line(id, text);
         }
     }
 
     /// Sends somebody away who has logged in, and tells it why.
     pub fn kick(&mut self, now: Instant, player: PlayerId, why: &str) {
-        if let Some(&on) = self.players.get(&player) {
-            self.dismiss(now, on, why, Departure::Kicked);
+        if let Some(&id) = self.players.get(&player) {
+            self.dismiss(now, id, why, Departure::Kicked);
         }
     }
 
@@ -222,11 +226,16 @@ impl Server {
     pub fn players(&self) -> impl Iterator<Item = (PlayerId, &str)> {
         self.players
             .values()
-            .filter_map(|&on| self.peers.get(on))
-            .filter(|peer| peer.is_playing())
-            .filter_map(|peer| peer.guest.as_ref())
+            .filter_map(|&id| self.peers.get(id))
+            .filter(|peer| peer.state.is_playing())
+            .filter_map(|peer| peer.state.guest.as_ref())
             .filter(|guest| !guest.is_spectator())
             .map(|guest| (guest.player, &*guest.name))
+    }
+
+    /// Whether the game takes longer for its steps than it may. While it does, nobody can log in.
+    pub const fn set_busy(&mut self, is_busy: bool) {
+        self.peers.table.set_busy(is_busy);
     }
 
     /// What was refused so far.
@@ -236,9 +245,7 @@ impl Server {
 
     /// A number that neither an entity nor a spectator has, if there may be one more.
     fn free_id(&mut self) -> Option<PlayerId> {
-        let bodiless = |player: &&PlayerId| self.scene.entity(player.entity()).is_none();
-        let others = self.players.keys().filter(bodiless).count();
-        if self.scene.entities() + others >= ENTITIES_MAX {
+        if self.creatures + self.players.len() >= ENTITIES_MAX {
             return None;
         }
         let mut id = PlayerId(self.next_id);
@@ -249,168 +256,187 @@ impl Server {
         Some(id)
     }
 
-    fn fault(&mut self, now: Instant, on: StreamId, fault: Fault) {
+    /// Shows one client a line, behind those for everybody.
+    fn tell_line(&mut self, id: PeerId, text: &str) {
+        self.tell_lines(id);
+        self.peers.tell(id, FromServer::Chat { text: text.into() });
+    }
+
+    fn fault(&mut self, now: Instant, id: PeerId, fault: Fault) {
         fault.count(&mut self.counters);
-        self.dismiss(now, on, fault.text(), fault.departure());
+        self.dismiss(now, id, fault.text(), fault.departure());
     }
 
     /// Sends a connection away, with a kick.
-    fn dismiss(&mut self, now: Instant, on: StreamId, reason: &str, why: Departure) {
-        let Some(peer) = self.peers.get_mut(on) else {
+    fn dismiss(&mut self, now: Instant, id: PeerId, reason: &str, why: Departure) {
+        self.tell_lines(id);
+        let Some(Peer { link, state }) = self.peers.get_mut(id) else {
             return;
         };
-        if matches!(peer.stage, Stage::Closing { .. }) {
+        if link.is_closing() {
             return;
         }
-        let traces = peer.withdraw();
-        peer.stage = Stage::Closing {
-            until: now + LINGER,
-        };
-        if peer.outbox.waiting() > FAREWELL_MAX {
-            peer.outbox.clear();
+        if state.outbox.waiting() > FAREWELL_MAX {
+            state.outbox.clear();
         }
         let reason = reason.into();
-        self.peers.tell_last(on, FromServer::Kick { reason });
-        self.peers.rearm(on);
-        self.depart(on, traces, why);
+        state.outbox.push(FromServer::Kick { reason });
+        let traces = state.withdraw();
+        self.peers.table.close(id, now + LINGER);
+        self.depart(id, traces, why);
     }
 
-    /// Ends a connection at once, by this order if it is not over already.
-    fn end(&mut self, on: StreamId, order: Option<Transmit>, why: Departure) {
-        if let Some(mut peer) = self.peers.remove(on) {
-            self.orders.extend(order);
-            self.depart(on, peer.withdraw(), why);
+    /// A client goes by itself, and reads nothing more.
+    fn let_leave(&mut self, now: Instant, id: PeerId) {
+        if let Some(state) = self.peers.state(id) {
+            state.outbox.clear();
+            let traces = state.withdraw();
+            self.peers.table.close(id, now + LINGER);
+            self.depart(id, traces, Departure::Quit);
         }
     }
 
     /// Takes a client out of everything that others see, and tells them.
-    fn depart(&mut self, on: StreamId, traces: Traces, why: Departure) {
+    fn depart(&mut self, id: PeerId, traces: Traces, why: Departure) {
         for chunk in traces.held {
-            self.scene.unwatch(chunk, on);
+            self.scene.unwatch(chunk, id);
         }
         let Some(Guest { player, name, .. }) = traces.guest else {
             return;
         };
         self.players.remove(&player);
+        self.names.remove(&name);
         self.events.retain(|event| !event.asks_about(player));
         if !traces.played {
             return;
         }
         if !name.is_empty() {
-            self.hide_entity(player.entity());
-            self.say(&alloc::format!("* {name} has left"));
+            self.scene.remove(player.entity());
+            self.lines.note_left(&name);
         }
         self.events.push_back(ServerEvent::Left { player, why });
     }
 
+    /// Puts an entity elsewhere, by a step or anyhow; whose it is.
+    fn relocate(&mut self, id: EntityId, to: Cell, step: Option<Direction>) -> Option<PeerId> {
+        let from = self.scene.relocate(id, to, step)?;
+        let owner = self.scene.entity(id)?.owner?;
+        let guest = self.peers.state(owner)?.guest.as_mut()?;
+        guest.at = to;
+        if step.is_some() && from.chunk() != to.chunk() {
+            self.release_far(owner);
+        }
+        Some(owner)
+    }
+
     /// Cuts off those who do not read.
     fn sweep(&mut self) {
-        while let Some(on) = self.peers.pop_overrun() {
+        while let Some(id) = self.peers.pop_overrun() {
             // It may be gone by now, or was told to go and has nothing else waiting.
-            let behind = |peer: &Peer| peer.outbox.waiting() > WAITING_MAX;
-            if self.peers.get(on).is_some_and(behind) {
+            let behind = |peer: &Peer| peer.state.outbox.waiting() > WAITING_MAX;
+            if self.peers.get(id).is_some_and(behind)
+                && let Some(mut peer) = self.peers.table.abort(id)
+            {
                 self.counters.never_read += 1;
-                self.end(on, Some(Transmit::Abort { on }), Departure::FellBehind);
+                self.depart(id, peer.state.withdraw(), Departure::FellBehind);
             }
         }
     }
 
-    /// Does what is due for a connection.
-    fn look_after(&mut self, now: Instant, on: StreamId) {
-        self.correct(now, on);
-        let Some(peer) = self.peers.get_mut(on) else {
+    /// Does what is due for somebody who has logged in.
+    fn look_after(&mut self, now: Instant, id: PeerId) {
+        self.correct(now, id);
+        let Some(Peer { link, state }) = self.peers.get_mut(id) else {
             return;
         };
-        let due = now >= peer.silence_deadline();
-        match peer.stage {
-            Stage::Greeting if due => self.fault(now, on, Fault::LoginTimeout),
-            Stage::Entering | Stage::Playing if now.since(peer.last_heard) >= TIMEOUT => {
-                self.fault(now, on, Fault::PingTimeout);
-            }
-            Stage::Entering | Stage::Playing if due => {
-                peer.note_ping(now);
-                self.peers.tell_urgently(on, FromServer::Ping);
-            }
-            Stage::Closing { .. } if due => {
-                self.end(on, Some(Transmit::Abort { on }), Departure::Violation);
-            }
-            _ => {}
+        if now.since(link.last_heard) >= TIMEOUT {
+            return self.fault(now, id, Fault::PingTimeout);
         }
-        self.peers.rearm(on);
+        if now >= state.silence_deadline(link.last_heard) {
+            state.note_ping(now);
+            self.peers.tell_urgently(id, FromServer::Ping);
+        }
+        self.peers.rearm(id);
     }
 }
 
 impl Session for Server {
     fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr) {
-        if self.peers.len() >= CONNECTIONS_MAX {
-            self.counters.too_many_connections += 1;
-            self.orders.push_back(Transmit::Abort { on });
-            return;
+        let table = &mut self.peers.table;
+        let opened = table.open(now, on, peer, Connection::new(now));
+        // Whoever has to go for it has not logged in: nobody knows of it.
+        if opened.evicted.is_some() {
+            self.counters.gave_way += 1;
         }
-        self.peers.insert(on, Peer::new(now, peer));
         if self.closing {
-            self.dismiss(now, on, SHUT_DOWN, Departure::ShutDown);
+            self.dismiss(now, opened.peer, SHUT_DOWN, Departure::ShutDown);
         }
     }
 
     fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
-        self.receive(now, on, bytes);
-    }
-
-    fn handle_room(&mut self, _now: Instant, path: Path, room: Room) {
-        if let Path::Stream(on) = path {
-            self.peers.set_room(on, room.bytes);
+        if let Some(id) = self.peers.table.on_stream(on) {
+            self.receive(now, id, bytes);
         }
     }
 
+    fn handle_room(&mut self, _now: Instant, path: Path, room: Room) {
+        self.peers.table.handle_room(path, room);
+    }
+
     fn handle_closed(&mut self, _now: Instant, path: Path, _why: Ended) {
-        if let Path::Stream(on) = path {
-            let why = self.last_word(on);
-            self.end(on, None, why);
+        if let Some((id, mut peer)) = self.peers.table.handle_closed(path) {
+            let why = last_word(&mut peer.state);
+            self.depart(id, peer.state.withdraw(), why);
         }
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        while let Some(on) = self.peers.pop_alarm(now) {
-            self.look_after(now, on);
+        while let Some(due) = self.peers.table.pop_due(now) {
+            match due {
+                Due::Proof(id) => self.fault(now, id, Fault::LoginTimeout),
+                Due::Deadline(id) => self.look_after(now, id),
+            }
         }
     }
 
-    fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        self.sweep();
-        if let Some(order) = self.orders.pop_front() {
-            return Some(order);
-        }
-        match self.peers.write_next(out)? {
-            Ok(on) => Some(Transmit::Stream { on }),
-            Err(on) => {
-                self.peers.remove(on);
-                Some(Transmit::Finish { on })
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        loop {
+            self.sweep();
+            if let Some(transmit) = self.peers.poll_transmit(out) {
+                if let Transmit::Stream { on } = transmit {
+                    self.queue_missed(on);
+                }
+                return Some(transmit);
+            }
+            if !self.tell_next(now) {
+                return None;
             }
         }
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.peers.next_alarm()
+        let due = [self.peers.table.next_due(), self.news_due()];
+        due.into_iter().flatten().min()
     }
 
     // pixmess has no datagrams.
     fn handle_datagram(&mut self, _now: Instant, _from: Addr, _bytes: &[u8]) {}
 
+    /// Tells everybody that the server ends, and takes nobody any more.
     fn shut_down(&mut self, now: Instant) {
         self.closing = true;
-        for on in self.peers.streams() {
-            self.dismiss(now, on, SHUT_DOWN, Departure::ShutDown);
+        for id in self.peers.ids() {
+            self.dismiss(now, id, SHUT_DOWN, Departure::ShutDown);
         }
     }
 
     fn is_finished(&self) -> bool {
-        self.peers.len() == 0 && self.orders.is_empty()
+        self.peers.table.is_empty()
     }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
-        for (_, peer) in self.peers.iter() {
-            visit(&peer.stats());
+        for (_, peer) in self.peers.table.iter() {
+            peer.state.stats(&peer.link, visit);
         }
     }
 

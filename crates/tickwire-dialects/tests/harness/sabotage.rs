@@ -1,7 +1,7 @@
-//! A server whose datagrams are wrong: does the simulation see it?
+//! A server that sends what is wrong: does the simulation see it?
 //!
-//! [`Saboteur`] stands between a server and its network and rewrites datagrams the way a server with the
-//! bug would have sent them, so that no bug has to be built into the server. What the bugs are is each
+//! [`Saboteur`] stands between a server and its network and rewrites what the server sends the way one
+//! with the bug would have sent it, so that no bug has to be built into the server. What the bugs are is each
 //! dialect's to say. A checker that does not notice them checks nothing.
 
 use std::fmt::Debug;
@@ -12,6 +12,9 @@ use tickwire_session::{Addr, Ended, Instant, Path, PeerStats, Room, Session, Str
 pub(crate) trait Spoil: Send {
     /// The datagram as a server with this mistake would have sent it.
     fn spoil(&mut self, to: Addr, datagram: &[u8]) -> Vec<u8>;
+
+    /// Makes the next bytes of a stream what a server with this mistake would have sent.
+    fn spoil_stream(&mut self, _on: StreamId, _bytes: &mut [u8]) {}
 }
 
 /// Fails if the simulation takes a server with this bug for a good one, whatever the seed.
@@ -36,9 +39,13 @@ impl<S: Session, B: Spoil> Session for Saboteur<S, B> {
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         let before = out.len();
         let transmit = self.server.poll_transmit(now, out)?;
-        if let (Transmit::Datagram { to }, Some(bug)) = (transmit, &mut self.bug) {
-            let datagram = out.split_off(before);
-            out.extend(bug.spoil(to, &datagram));
+        match (transmit, &mut self.bug) {
+            (Transmit::Datagram { to }, Some(bug)) => {
+                let datagram = out.split_off(before);
+                out.extend(bug.spoil(to, &datagram));
+            }
+            (Transmit::Stream { on }, Some(bug)) => bug.spoil_stream(on, &mut out[before..]),
+            _ => {}
         }
         Some(transmit)
     }

@@ -13,7 +13,7 @@ const WIRE: &str = include_str!("../../src/pixmess/WIRE.md");
 const STATES: &str = include_str!("../../src/pixmess/STATES.md");
 const LIMITS: &str = include_str!("../../src/pixmess/limits.rs");
 const FAREWELL: &str = include_str!("../../src/pixmess/server/farewell.rs");
-const PEER: &str = include_str!("../../src/pixmess/server/peer.rs");
+const CONNECTION: &str = include_str!("../../src/pixmess/server/connection.rs");
 
 #[track_caller]
 fn check_names<'a>(document: &str, names: impl Iterator<Item = &'a str>) {
@@ -97,7 +97,7 @@ fn every_counter_is_in_the_wire_document() {
 
 #[test]
 fn every_state_that_an_operator_sees_is_in_the_states_document() {
-    let words = PEER
+    let words = CONNECTION
         .lines()
         .filter(|line| line.trim_start().starts_with("Stage::"))
         .filter_map(|line| line.split('"').nth(1));

@@ -1,8 +1,10 @@
 //! pixmess, client and server, against its wire document.
 
 mod client;
+mod conformance;
 mod documents;
 mod game;
+mod knowledge;
 mod properties;
 mod script;
 mod server;
@@ -12,5 +14,7 @@ mod words;
 
 #[path = "../harness/golden.rs"]
 mod golden;
+#[path = "../harness/sabotage.rs"]
+mod sabotage;
 #[path = "../harness/seeds.rs"]
 mod seeds;

@@ -70,6 +70,12 @@ const fn stream(who: u32) -> StreamId {
     StreamId::Accepted(who)
 }
 
+/// Of a client: the port tells which one it is.
+fn addr(who: u32, host: Host) -> Addr {
+    let port = u16::try_from(who).expect("few clients");
+    Addr { host, port }
+}
+
 impl Script {
     pub(crate) fn new() -> Self {
         Self::with(ServerConfig::default(), Carriage::WHOLE)
@@ -88,17 +94,34 @@ impl Script {
 
     /// Opens a connection.
     pub(crate) fn open(&mut self, who: u32) {
-        let host = Host::Link(who.into());
-        self.clients.insert(who, Speaker::default());
+        self.open_from(who, Host::Link(who.into()));
+    }
+
+    /// Opens a connection from this host.
+    pub(crate) fn open_from(&mut self, who: u32, host: Host) {
+        self.open_as(who, host, Speaker::default());
+    }
+
+    fn open_as(&mut self, who: u32, host: Host, speaker: Speaker) {
+        self.clients.insert(who, speaker);
         self.server
-            .handle_opened(self.now, stream(who), Addr { host, port: 0 });
+            .handle_opened(self.now, stream(who), addr(who, host));
         self.drain();
     }
 
     /// Opens a connection that never reads.
     pub(crate) fn open_deaf(&mut self, who: u32) {
-        self.open(who);
-        self.speaker(who).deaf = true;
+        let speaker = Speaker {
+            deaf: true,
+            ..Speaker::default()
+        };
+        self.open_as(who, Host::Link(who.into()), speaker);
+    }
+
+    /// One that did not read begins to, or ceases.
+    pub(crate) fn set_deaf(&mut self, who: u32, deaf: bool) {
+        self.speaker(who).deaf = deaf;
+        self.drain();
     }
 
     pub(crate) fn close(&mut self, who: u32) {
@@ -241,7 +264,7 @@ impl Script {
     pub(crate) fn state(&self, who: u32) -> Option<&'static str> {
         let mut state = None;
         self.server.visit_peers(&mut |peer| {
-            if peer.addr.host == Host::Link(who.into()) {
+            if u32::from(peer.addr.port) == who {
                 state = Some(peer.state);
             }
         });
@@ -317,7 +340,13 @@ impl Script {
             panic!("a server does not {transmit:?}");
         };
         let room = self.carriage.room;
-        let client = self.speaker(who);
+        let Some(client) = self.clients.get_mut(&who) else {
+            assert!(
+                matches!(transmit, Transmit::Abort { .. }),
+                "one of a crowd that nobody speaks for is told {transmit:?}"
+            );
+            return;
+        };
         assert_eq!(client.end, None, "{who} was ended before");
         if !matches!(transmit, Transmit::Stream { .. }) {
             client.end = Some(transmit);

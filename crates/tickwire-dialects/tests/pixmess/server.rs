@@ -2,6 +2,7 @@
 
 mod chat;
 mod chunks;
+mod crowds;
 mod edits;
 mod entities;
 mod limits;

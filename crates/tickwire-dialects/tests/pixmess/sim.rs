@@ -6,6 +6,8 @@
 //! Who loses its connection comes back. Then quiet: each client must see what the server has, no block
 //! and no entity more or less.
 
+mod sabotage;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -18,7 +20,9 @@ use tickwire_sim::{Chance, Conditions, Network, NodeId, Rng, StreamConditions, T
 
 use super::game::Game;
 use super::words::{LOOK, cell, root, xy};
+use crate::sabotage::{Saboteur, assert_noticed};
 use crate::seeds::{OneIn, check};
+use sabotage::{Bug, Planted};
 
 /// Between two moves of the game and its players.
 const BEAT: Duration = Duration::from_millis(50);
@@ -44,11 +48,12 @@ struct World {
     rng: Rng,
     net: Network,
     nodes: Vec<NodeId>,
-    server: Server,
+    server: Saboteur<Server, Planted>,
     game: Game,
     clients: Vec<Client>,
     cat: EntityId,
     train: SetId,
+    train_at: Cell,
 }
 
 #[test]
@@ -56,8 +61,30 @@ fn agreement() {
     check("pixmess::agreement", OneIn(1), run);
 }
 
+#[test]
+fn planted_bugs_are_noticed() {
+    for bug in [
+        Bug::DestructionForgotten,
+        Bug::PositionForgotten,
+        Bug::TrainForgotten,
+    ] {
+        assert_noticed(bug, 50, |seed, bug| {
+            let outcome = run_with(seed, bug);
+            let symptom = bug.map_or("", Bug::symptom);
+            if let Err(found) = &outcome {
+                assert!(found.contains(symptom), "{bug:?} looks like {found}");
+            }
+            outcome
+        });
+    }
+}
+
 fn run(seed: u64) -> Result<TraceHash, String> {
-    let mut world = World::new(seed);
+    run_with(seed, None)
+}
+
+fn run_with(seed: u64, bug: Option<Bug>) -> Result<TraceHash, String> {
+    let mut world = World::new(seed, bug);
     let conditions = Conditions::random(&mut world.rng, &WORST);
     world.net.set_conditions(conditions);
     for _ in 0..BUSY {
@@ -79,7 +106,7 @@ fn run(seed: u64) -> Result<TraceHash, String> {
 }
 
 impl World {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, bug: Option<Bug>) -> Self {
         let mut net = Network::new(seed);
         net.add_node(addr::machine(1, 4_646));
         let nodes: Vec<_> = (2..5).map(|n| net.add_node(addr::machine(n, 1))).collect();
@@ -87,7 +114,8 @@ impl World {
         let cat = server
             .create_entity(cell(8, 8), LOOK, "cat")
             .expect("the first");
-        let train = server.create_set(cell(20, 20)).expect("the first");
+        let train_at = cell(20, 20);
+        let train = server.create_set(train_at).expect("the first");
         let mut game = Game::default();
         game.moods = Some(Rng::new(seed).branch(2));
         let clients = NAMES.map(|name| connect(&net, name)).into();
@@ -95,11 +123,15 @@ impl World {
             rng: Rng::new(seed).branch(1),
             net,
             nodes,
-            server,
+            server: Saboteur {
+                server,
+                bug: bug.map(Planted::new),
+            },
             game,
             clients,
             cat,
             train,
+            train_at,
         }
     }
 
@@ -115,8 +147,9 @@ impl World {
         let mut sessions: Vec<&mut dyn Session> = vec![&mut self.server];
         sessions.extend(self.clients.iter_mut().map(|client| client as _));
         self.net.run_for(BEAT, &mut sessions);
-        while let Some(event) = self.server.poll_event() {
-            self.game.handle(self.net.now(), &mut self.server, &event);
+        let server = &mut self.server.server;
+        while let Some(event) = server.poll_event() {
+            self.game.handle(self.net.now(), server, &event);
         }
         for (client, name) in self.clients.iter_mut().zip(NAMES) {
             while client.poll_event().is_some() {}
@@ -137,15 +170,16 @@ impl World {
             }
         }
         let direction = self.draw_direction();
-        self.server.move_entity(self.cat, direction);
+        self.server.server.move_entity(self.cat, direction);
         if self.draw::<u32>(20) == 0 {
             let at = self.draw_cell();
-            self.server.move_set(self.train, at);
+            self.train_at = at;
+            self.server.server.move_set(self.train, at);
         }
         if self.draw::<u32>(100) == 0 {
             let at = self.draw_cell();
             let who = self.draw(4);
-            self.server.place_entity(EntityId(who), at);
+            self.server.server.place_entity(EntityId(who), at);
         }
     }
 
@@ -207,40 +241,58 @@ impl World {
     }
 
     fn check_agreement(&self) -> Result<(), String> {
-        let everybody: BTreeMap<EntityId, Cell> = self
-            .server
+        let server = &self.server.server;
+        let everybody: BTreeMap<EntityId, Cell> = server
             .players()
             .map(|(player, _)| player.entity())
             .chain([self.cat])
-            .filter_map(|id| Some((id, self.server.position(id)?)))
+            .filter_map(|id| Some((id, server.position(id)?)))
             .collect();
         for (client, name) in self.clients.iter().zip(NAMES) {
-            let own = match (client.phase(), client.player()) {
-                (Phase::Playing, Some(player)) => player.entity(),
-                (phase, _) => return Err(format!("{name} is {phase:?}")),
-            };
-            for (chunk, tiles) in client.chunks() {
-                if self.game.tiles.get(&chunk) != Some(tiles) {
-                    return Err(format!("{name} sees another {chunk:?}"));
+            self.check_client(client, &everybody)
+                .map_err(|what| format!("{name} {what}"))?;
+        }
+        Ok(())
+    }
+
+    /// What a client knows that is not so.
+    fn check_client(
+        &self,
+        client: &Client,
+        everybody: &BTreeMap<EntityId, Cell>,
+    ) -> Result<(), String> {
+        let own = match (client.phase(), client.player()) {
+            (Phase::Playing, Some(player)) => player.entity(),
+            (phase, _) => return Err(format!("is {phase:?}")),
+        };
+        for (chunk, tiles) in client.chunks() {
+            if self.game.tiles.get(&chunk) != Some(tiles) {
+                return Err(format!("sees another {chunk:?}"));
+            }
+        }
+        let seen: BTreeMap<_, _> = client.entities().map(|(id, it)| (id, it.at)).collect();
+        let holds = |at: Cell| client.chunk(root(at.chunk().x, at.chunk().y)).is_some();
+        for (&id, &at) in &seen {
+            match everybody.get(&id) {
+                Some(&truth) if truth == at => {}
+                Some(&truth) if id == own || holds(truth) => {
+                    return Err(format!("sees {id:?} at {at:?}, and it is at {truth:?}"));
                 }
+                _ => return Err(format!("sees {id:?} at {at:?}, and it is not there")),
             }
-            let holds = |at: Cell| client.chunk(root(at.chunk().x, at.chunk().y)).is_some();
-            let visible: Vec<_> = everybody
-                .iter()
-                .filter(|(id, at)| **id == own || holds(**at))
-                .map(|(&id, &at)| (id, at))
-                .collect();
-            let seen: Vec<_> = client
-                .entities()
-                .map(|(id, entity)| (id, entity.at))
-                .collect();
-            if seen != visible {
-                return Err(format!("{name} sees {seen:?}, there are {visible:?}"));
+        }
+        for (id, at) in everybody {
+            if (*id == own || holds(*at)) && !seen.contains_key(id) {
+                return Err(format!("does not see {id:?} at {at:?}"));
             }
-            let counters = client.counters();
-            if counters.violations > 0 {
-                return Err(format!("{name} was sent nonsense: {counters:?}"));
-            }
+        }
+        let train = client.corner(self.train);
+        if train != Some(self.train_at) {
+            return Err(format!("has the train at {train:?}"));
+        }
+        let counters = client.counters();
+        if counters.violations > 0 {
+            return Err(format!("was sent nonsense: {counters:?}"));
         }
         Ok(())
     }

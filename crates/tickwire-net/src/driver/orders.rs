@@ -8,13 +8,13 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use mio::Token;
-use tickwire_session::{Addr, Ended, Host, Instant, Path, StreamId, Transmit};
+use tickwire_session::{Addr, Ended, Host, Instant, Path, Room, StreamId, Transmit};
 
 use super::Driver;
 use crate::bind::client_socket;
 use crate::limits::DATAGRAM_LARGEST;
 use crate::node::{Carrier, End};
-use crate::outgoing::datagrams;
+use crate::outgoing::{Route, datagrams};
 use crate::pipe::{self, link_addr};
 use crate::sockets::Socket;
 use crate::stream::{Overdrawn, Stream, dial_failure};
@@ -23,14 +23,12 @@ impl Driver {
     /// Carries out one order of a node's session, whose bytes are the fresh ones of `outgoing`.
     pub(super) fn carry_out(&mut self, now: Instant, node: usize, transmit: Transmit) {
         match transmit {
-            Transmit::Datagram { to } => self.send_datagrams(node, to, usize::MAX),
-            Transmit::Segments { to, size } => {
-                self.send_datagrams(node, to, usize::from(size).max(1));
-            }
+            Transmit::Datagram { to } => self.send_datagrams(node, to, None),
+            Transmit::Segments { to, size } => self.send_datagrams(node, to, Some(size.max(1))),
             Transmit::Stream { on } => self.send_stream(End { node, on }),
             Transmit::Dial { on, to } => self.dial(End { node, on }, to),
             Transmit::Finish { on } => match self.take_stream(node, on) {
-                Some(Carrier::Socket(token)) => self.sockets.bid_farewell(now, token),
+                Some(Carrier::Socket(token)) => self.sockets.close_gracefully(now, token),
                 Some(Carrier::Pipe(pipe)) => pipe::end(&mut self.nodes, &pipe, Ended::Finished),
                 Some(Carrier::Ended) | None => {}
             },
@@ -47,21 +45,26 @@ impl Driver {
         }
     }
 
-    /// Sends the fresh bytes as datagrams of `size` bytes.
-    fn send_datagrams(&mut self, node: usize, to: Addr, size: usize) {
+    /// Sends the fresh bytes as one datagram, or as several of `segment` bytes.
+    fn send_datagrams(&mut self, node: usize, to: Addr, segment: Option<u16>) {
         let ip = match to.host {
             Host::Ip(ip) => ip,
-            Host::Link(link) => return self.send_link_datagrams(node, link, size),
+            Host::Link(link) => return self.send_link_datagrams(node, link, segment),
         };
-        let Ok(socket) = self.socket_towards(node, ip) else {
-            self.counters.datagrams_unsendable += 1;
+        let socket = self.socket_towards(node, ip);
+        let Some(node) = self.nodes.get_mut(node) else {
             return;
         };
-        if let Some(node) = self.nodes.get(node) {
-            let to = node.destination((ip, to.port).into());
-            self.outgoing
-                .stage(socket, &to, size, &self.sockets, &mut self.counters);
-        }
+        let Ok(socket) = socket else {
+            self.counters.datagrams_unsendable += 1;
+            node.inbox.set_room(to, Room::CLOSED);
+            return;
+        };
+        let to = node.destination((ip, to.port).into());
+        let from = node.asked.as_ref().and_then(|asked| asked.get(to));
+        let route = Route { socket, to, from };
+        self.outgoing
+            .stage(&route, segment, &self.sockets, &mut self.counters);
     }
 
     /// The node's socket for one family of addresses; a client's is made here.
@@ -84,23 +87,37 @@ impl Driver {
         Ok(token)
     }
 
-    fn send_link_datagrams(&mut self, node: usize, link: u64, size: usize) {
+    fn send_link_datagrams(&mut self, node: usize, link: u64, segment: Option<u16>) {
         let far = self.links.far(link, node);
         let Some(far) = far.and_then(|far| self.nodes.get_mut(far)) else {
             self.counters.datagrams_unsendable += 1;
             return;
         };
-        for range in datagrams(0..self.outgoing.fresh().len(), size) {
-            let bytes = &self.outgoing.fresh()[range];
-            // A socket at the other end would drop it; a link shall not hide that.
-            if bytes.len() > DATAGRAM_LARGEST {
+        if !far.carries.datagrams() {
+            self.counters.datagrams_unsendable += 1;
+            if let Some(near) = self.nodes.get_mut(node) {
+                near.inbox.set_room(link_addr(link), Room::CLOSED);
+            }
+            return;
+        }
+        let fresh = self.outgoing.fresh();
+        let mut is_full = false;
+        for range in datagrams(fresh.len(), segment.map_or(usize::MAX, usize::from)) {
+            // A socket at the other end would drop it; a link does not hide that.
+            if range.len() > DATAGRAM_LARGEST {
                 self.counters.datagrams_oversize += 1;
                 continue;
             }
-            match far.inbox.push_datagram(link_addr(link), bytes) {
+            match far.inbox.push_datagram(link_addr(link), &fresh[range]) {
                 Ok(()) => self.counters.datagrams_linked += 1,
-                Err(_) => self.counters.datagrams_overrun += 1,
+                Err(_) => {
+                    self.counters.datagrams_overrun += 1;
+                    is_full = true;
+                }
             }
+        }
+        if is_full && let Some(near) = self.nodes.get_mut(node) {
+            near.report_full(link_addr(link));
         }
     }
 

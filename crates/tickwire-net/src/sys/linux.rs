@@ -1,8 +1,11 @@
-//! Batches by `recvmmsg` and `sendmmsg`; waiting by `ppoll`; refusals by the error queue.
+//! Batches by `recvmmsg` and `sendmmsg`; several datagrams in one message by `UDP_SEGMENT` (GSO); the
+//! address that was asked by `IP_PKTINFO`; failures by the error queue; waiting by `ppoll`.
+
+mod control;
 
 use std::io;
 use std::mem;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 use std::ptr;
 use std::time::Duration;
@@ -11,8 +14,9 @@ use mio::net::UdpSocket;
 use mio::{Events, Poll};
 use socket2::{SockAddr, SockAddrStorage};
 
-use super::{Arrival, Departure, Slot};
+use super::{Arrival, Departure, Failure, Slot};
 use crate::limits::DATAGRAM_BATCH;
+use control::{Control, asked_address, extended_error};
 
 pub(super) fn receive(
     socket: &UdpSocket,
@@ -21,12 +25,14 @@ pub(super) fn receive(
 ) -> io::Result<()> {
     let mut names: [_; DATAGRAM_BATCH] = std::array::from_fn(|_| SockAddrStorage::zeroed());
     let mut pieces = [NO_PIECE; DATAGRAM_BATCH];
+    let mut controls = [Control::EMPTY; DATAGRAM_BATCH];
     let mut headers = empty_headers();
     let mut count = 0;
-    for (((header, piece), name), slot) in headers
+    for ((((header, piece), name), control), slot) in headers
         .iter_mut()
         .zip(&mut pieces)
         .zip(&mut names)
+        .zip(&mut controls)
         .zip(slots)
     {
         piece.iov_base = slot.as_mut_ptr().cast();
@@ -35,10 +41,13 @@ pub(super) fn receive(
         header.msg_hdr.msg_name = ptr::from_mut(name).cast();
         header.msg_hdr.msg_iov = piece;
         header.msg_hdr.msg_iovlen = 1;
+        header.msg_hdr.msg_control = control.as_mut_ptr().cast();
+        header.msg_hdr.msg_controllen = Control::CAPACITY as _;
         count += 1;
     }
-    // SAFETY: the first `count` headers point to names, pieces and slots that live until the end of
-    // this function, nothing else touches them during the call, and each carries its own length.
+    // SAFETY: the first `count` headers point to names, pieces, controls and slots that live until the
+    // end of this function, nothing else touches them during the call, and each carries its own
+    // length.
     let got = unsafe {
         libc::recvmmsg(
             socket.as_raw_fd(),
@@ -58,7 +67,12 @@ pub(super) fn receive(
         // A slot is longer than the longest datagram that is handed in, so that one that was cut
         // fills it and needs no flag.
         let length = header.msg_len as usize;
-        found.push(Arrival { from, length });
+        let asked = asked_address(&header.msg_hdr);
+        found.push(Arrival {
+            from,
+            asked,
+            length,
+        });
     }
     Ok(())
 }
@@ -69,9 +83,15 @@ pub(super) fn send(
     bytes: &[u8],
 ) -> io::Result<usize> {
     let mut pieces = [NO_PIECE; DATAGRAM_BATCH];
+    let mut controls = [Control::EMPTY; DATAGRAM_BATCH];
     let mut headers = empty_headers();
     let mut count = 0;
-    for ((header, piece), departure) in headers.iter_mut().zip(&mut pieces).zip(departures) {
+    for (((header, piece), control), departure) in headers
+        .iter_mut()
+        .zip(&mut pieces)
+        .zip(&mut controls)
+        .zip(departures)
+    {
         let datagram = &bytes[departure.bytes.clone()];
         piece.iov_base = datagram.as_ptr().cast_mut().cast();
         piece.iov_len = datagram.len();
@@ -79,9 +99,20 @@ pub(super) fn send(
         header.msg_hdr.msg_namelen = departure.to.len();
         header.msg_hdr.msg_iov = piece;
         header.msg_hdr.msg_iovlen = 1;
+        if let Some(from) = departure.from {
+            control.push_source(from);
+        }
+        if let Some(size) = departure.segment {
+            control.push(libc::SOL_UDP, libc::UDP_SEGMENT, size);
+        }
+        if control.length() > 0 {
+            header.msg_hdr.msg_control = control.as_mut_ptr().cast();
+            header.msg_hdr.msg_controllen = control.length() as _;
+        }
         count += 1;
     }
-    // SAFETY: the first `count` headers point to addresses, pieces and bytes that outlive the call.
+    // SAFETY: the first `count` headers point to addresses, pieces, controls and bytes that outlive the
+    // call.
     // The kernel only reads them, so that casting their constness away is sound; it writes nothing
     // but `msg_len` of each header.
     let sent = unsafe {
@@ -95,11 +126,31 @@ pub(super) fn send(
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }
 
+/// What kernels take as one message, from 4.18 on; newer ones take more.
+pub(super) const SEGMENTS: usize = 64;
+
+/// The queue of the network card is full: the kernel says so to those that asked for errors.
+pub(super) fn is_full(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ENOBUFS)
+}
+
+pub(super) fn report_asked(socket: &UdpSocket, family: IpAddr) -> io::Result<()> {
+    match family {
+        IpAddr::V4(_) => set_option(socket, libc::SOL_IP, libc::IP_PKTINFO),
+        // On a socket for both families it tells IPv4 addresses, too, mapped into IPv6.
+        IpAddr::V6(_) => set_option(socket, libc::SOL_IPV6, libc::IPV6_RECVPKTINFO),
+    }
+}
+
 pub(super) fn keep_errors(socket: &UdpSocket, to: IpAddr) -> io::Result<()> {
-    let (level, option) = match to {
-        IpAddr::V4(_) => (libc::SOL_IP, libc::IP_RECVERR),
-        IpAddr::V6(_) => (libc::SOL_IPV6, libc::IPV6_RECVERR),
-    };
+    match to {
+        IpAddr::V4(_) => set_option(socket, libc::SOL_IP, libc::IP_RECVERR),
+        IpAddr::V6(_) => set_option(socket, libc::SOL_IPV6, libc::IPV6_RECVERR),
+    }
+}
+
+/// Turns an option on.
+fn set_option(socket: &UdpSocket, level: i32, option: i32) -> io::Result<()> {
     let on: libc::c_int = 1;
     #[expect(clippy::cast_possible_truncation, reason = "an integer is short")]
     let length = size_of_val(&on) as libc::socklen_t;
@@ -119,10 +170,9 @@ pub(super) fn keep_errors(socket: &UdpSocket, to: IpAddr) -> io::Result<()> {
     }
 }
 
-pub(super) fn take_error(socket: &UdpSocket) -> io::Result<Option<SocketAddr>> {
+pub(super) fn take_error(socket: &UdpSocket) -> io::Result<Failure> {
     let mut name = SockAddrStorage::zeroed();
-    // Whole words, because control messages are aligned to them: room for the error and for the address
-    // of who sent it.
+    // Room for the error and for the address of who sent it.
     let mut control = [0_u64; 16];
     // SAFETY: `msghdr` consists of integers and raw pointers, as `mmsghdr` does.
     let mut header: libc::msghdr = unsafe { mem::zeroed() };
@@ -132,36 +182,48 @@ pub(super) fn take_error(socket: &UdpSocket) -> io::Result<Option<SocketAddr>> {
     header.msg_controllen = size_of_val(&control) as _;
     let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
     // SAFETY: the header points to a name and a control buffer that outlive the call, each with its
-    // own length, and to no pieces: what the refused datagram held is not wanted.
+    // own length, and to no pieces: what the failed datagram held is not wanted.
     let got = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, flags) };
     if got < 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: the kernel wrote the address that the datagram was sent to, of this length, into storage
     // that was zero before.
-    let name = unsafe { SockAddr::new(name, header.msg_namelen) };
-    Ok(name.as_socket().filter(|_| is_refusal(&header)))
+    let to = unsafe { SockAddr::new(name, header.msg_namelen) }.as_socket();
+    let (Some(to), Some(error)) = (to, extended_error(&header)) else {
+        return Ok(Failure::Other);
+    };
+    Ok(match error.ee_errno.cast_signed() {
+        libc::ECONNREFUSED => Failure::Refused(to),
+        libc::EMSGSIZE => Failure::TooLong {
+            to,
+            mtu: error.ee_info,
+        },
+        _ => Failure::Other,
+    })
 }
 
-/// Whether a message of the error queue says that nobody listens.
-fn is_refusal(header: &libc::msghdr) -> bool {
-    // SAFETY: the kernel wrote the control messages and their total length into the header's buffer,
-    // which is aligned for them; the macros stay within that length.
-    let first = unsafe { libc::CMSG_FIRSTHDR(header).as_ref() };
-    first.is_some_and(|message| {
-        let kind = (message.cmsg_level, message.cmsg_type);
-        let is_error = kind == (libc::SOL_IP, libc::IP_RECVERR)
-            || kind == (libc::SOL_IPV6, libc::IPV6_RECVERR);
-        if !is_error {
-            return false;
+pub(super) fn raise_file_limit(wanted: usize) -> usize {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the structure outlives the call, which fills it.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } != 0 {
+        return wanted;
+    }
+    let raised = libc::rlimit {
+        rlim_cur: limit.rlim_max.min(wanted as libc::rlim_t),
+        ..limit
+    };
+    if raised.rlim_cur > limit.rlim_cur {
+        // SAFETY: the structure outlives the call, which reads it.
+        let status = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const raised) };
+        if status == 0 {
+            limit = raised;
         }
-        // SAFETY: what a message of this kind holds begins with this structure, of integers only.
-        let error = unsafe {
-            let data = libc::CMSG_DATA(message).cast::<libc::sock_extended_err>();
-            ptr::read_unaligned(data)
-        };
-        error.ee_errno == libc::ECONNREFUSED.unsigned_abs()
-    })
+    }
+    usize::try_from(limit.rlim_cur).unwrap_or(wanted)
 }
 
 /// Collects what is ready, after waiting for it.

@@ -55,7 +55,16 @@ impl Bystander {
 
 /// A UDP socket on loopback.
 pub(crate) fn udp() -> UdpSocket {
-    let udp = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    udp_at(Ipv4Addr::LOCALHOST)
+}
+
+/// A UDP socket on all addresses.
+pub(crate) fn udp_anywhere() -> UdpSocket {
+    udp_at(Ipv4Addr::UNSPECIFIED)
+}
+
+fn udp_at(addr: Ipv4Addr) -> UdpSocket {
+    let udp = UdpSocket::bind((addr, 0)).unwrap();
     udp.set_nonblocking(true).unwrap();
     udp
 }

@@ -6,10 +6,12 @@
 use std::iter;
 use std::time::Duration;
 
-use tickwire_net::{Carries, Driver};
+use tickwire_net::{Carries, Driver, limits};
 use tickwire_session::echo::{self, DatagramEcho, StreamEcho, StreamHeard};
-use tickwire_session::{Addr, Ended, Events, Host, Instant, Path, Session, StreamId, Transmit};
-use tickwire_sim::{Conditions, Network, NodeId, addr};
+use tickwire_session::{
+    Addr, Ended, Events, Host, Instant, Path, Room, Session, StreamId, Transmit,
+};
+use tickwire_sim::{Bottleneck, Conditions, Network, NodeId, addr};
 
 use crate::bystander::DESERTED;
 use crate::probe::Probe;
@@ -80,6 +82,21 @@ impl InSimulation {
 
     fn on_a_link() -> Self {
         let (mut network, [server, client]) = Self::nodes();
+        let server = network.join(server, client);
+        Self { network, server }
+    }
+
+    /// A link whose queue a moderate flood fills.
+    fn on_a_narrow_link() -> Self {
+        let (mut network, [server, client]) = Self::nodes();
+        let conditions = Conditions {
+            bottleneck: Some(Bottleneck {
+                bytes_per_second: 1_000_000,
+                queue_bytes: 64_000,
+            }),
+            ..Conditions::IDEAL
+        };
+        network.set_conditions(conditions);
         let server = network.join(server, client);
         Self { network, server }
     }
@@ -271,6 +288,25 @@ fn check_unlink(on: impl Drives) {
     assert!(all.client.datagrams.is_empty());
 }
 
+/// A session that sends more than the path takes hears that there is no room, and when there is
+/// again.
+fn check_room(on: impl Drives) {
+    let mut all = Conversation::<_, Probe>::new(on);
+    let to = all.on.server();
+    for _ in 0..limits::LINK_DATAGRAMS + 10 {
+        let order = (Transmit::Datagram { to }, vec![7; 100]);
+        all.client.orders.push_back(order);
+    }
+    all.until(|all| all.client.rooms.len() == 2);
+    let [(full_path, full), (open_path, open)] = all.client.rooms[..] else {
+        panic!("two reports were waited for");
+    };
+    assert_eq!((full_path, open_path), (to, to));
+    assert!(full.bytes < 128, "{full:?}");
+    assert_eq!(full.largest, Room::DATAGRAMS.largest);
+    assert_eq!(open, Room::DATAGRAMS);
+}
+
 /// Both ends leave a link at once: neither hears of it.
 fn check_unlink_at_once(on: impl Drives) {
     let mut all = Conversation::<_, Probe>::new(on);
@@ -370,4 +406,18 @@ on_everything! {
 on_links! {
     check_unlink => ending_a_link_ends_its_streams,
     check_unlink_at_once => a_link_that_both_ends_leave,
+}
+
+mod a_full_path_is_told {
+    use super::*;
+
+    #[test]
+    fn in_memory() {
+        check_room(InReality::on_a_link());
+    }
+
+    #[test]
+    fn in_simulation() {
+        check_room(InSimulation::on_a_narrow_link());
+    }
 }

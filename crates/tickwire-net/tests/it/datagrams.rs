@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tickwire_net::{Carries, Driver, NodeId, limits};
 use tickwire_session::echo::DatagramEcho;
-use tickwire_session::{Addr, Events, Host, Instant, Transmit};
+use tickwire_session::{Addr, Events, Host, Instant, Room, Transmit};
 
 use crate::bystander::{self, DESERTED};
 use crate::probe::Probe;
@@ -63,6 +63,51 @@ fn ipv6_is_echoed() {
 fn a_dual_stack_server_is_reached_by_both_and_sees_plain_ipv4() {
     check_echo("[::]:0", Ipv4Addr::LOCALHOST.into());
     check_echo("[::]:0", Ipv6Addr::LOCALHOST.into());
+}
+
+/// A connected socket takes nothing from an address that it did not ask.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_on_all_addresses_answers_from_the_one_that_was_asked() {
+    for bound in ["0.0.0.0:0", "[::]:0"] {
+        let mut driver = Driver::new().unwrap();
+        let server = driver.bind(bound.parse().unwrap(), Carries::Both).unwrap();
+        let port = addr_of(&driver, server).port;
+        let clients: Vec<_> = [1, 2, 3]
+            .map(|last| {
+                let client = bystander::udp_anywhere();
+                client
+                    .connect((Ipv4Addr::new(127, 0, 0, last), port))
+                    .unwrap();
+                client.send(&[b'?', last]).unwrap();
+                (client, last)
+            })
+            .into();
+        let mut sessions = [DatagramEcho::default()];
+        for (client, last) in clients {
+            let mut answer = [0; 2];
+            turn_until(&mut driver, &mut sessions, |_| {
+                client.recv(&mut answer).is_ok()
+            });
+            assert_eq!(answer, [b'!', last]);
+        }
+    }
+}
+
+#[test]
+fn a_server_without_datagrams_is_told_that_there_are_none() {
+    let mut driver = Driver::new().unwrap();
+    let any = "127.0.0.1:0".parse().unwrap();
+    let server = driver.bind(any, Carries::Streams).unwrap();
+    let (bot, link) = driver.link(server);
+    let mut sessions = [(); 2].map(|()| Probe::default());
+    let to = Addr::from(DESERTED);
+    sessions[server.index()].order(Transmit::Datagram { to });
+    sessions[bot.index()].order(Transmit::Datagram { to: link });
+    turn_until(&mut driver, &mut sessions, |[server, bot]| {
+        server.rooms == [(to, Room::CLOSED)] && bot.rooms == [(link, Room::CLOSED)]
+    });
+    assert_eq!(driver.counters().datagrams_unsendable, 2);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use tickwire_net::{Carries, Driver, limits};
 use tickwire_session::echo::DatagramEcho;
-use tickwire_session::{Addr, Ended, Events, Host, Path, StreamId, Transmit};
+use tickwire_session::{Addr, Ended, Events, Host, Path, Room, StreamId, Transmit};
 
 use crate::probe::Probe;
 use crate::{pattern, turn_until};
@@ -70,6 +70,19 @@ fn what_a_link_cannot_carry_is_dropped_and_counted() {
     });
     assert_eq!(driver.counters().datagrams_oversize, 1);
     assert_eq!(driver.counters().datagrams_overrun, 10);
+    // The sender was told, once, that there was no room, and then that there is again.
+    turn_until(&mut driver, &mut sessions, |[_, bot]| bot.rooms.len() == 2);
+    let bytes = [0, u32::MAX];
+    let rooms = bytes.map(|bytes| {
+        (
+            link,
+            Room {
+                bytes,
+                ..Room::DATAGRAMS
+            },
+        )
+    });
+    assert_eq!(sessions[1].rooms, rooms);
 }
 
 #[test]

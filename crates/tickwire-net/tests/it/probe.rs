@@ -16,6 +16,8 @@ pub(crate) struct Probe {
     pub(crate) labour: Duration,
     /// All bytes of each stream.
     pub(crate) heard: BTreeMap<StreamId, Vec<u8>>,
+    /// What it was told of datagram paths.
+    pub(crate) rooms: Vec<(Addr, Room)>,
     /// What may be sent on each stream, counted down.
     pub(crate) room: BTreeMap<StreamId, usize>,
     /// What [`Probe::pour`] has left to send.
@@ -65,9 +67,13 @@ impl Session for Probe {
     }
 
     fn handle_room(&mut self, _now: Instant, path: Path, room: Room) {
-        if let Path::Stream(on) = path {
-            assert!(self.opened.contains(&on), "{on:?} was not opened");
-            self.room.insert(on, room.bytes as usize);
+        match path {
+            Path::Stream(on) => {
+                assert!(self.opened.contains(&on), "{on:?} was not opened");
+                self.room.insert(on, room.bytes as usize);
+            }
+            Path::Datagrams(addr) => self.rooms.push((addr, room)),
+            Path::Link(link) => panic!("link {link} has no room of its own"),
         }
     }
 

@@ -1,4 +1,3 @@
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr};
 
@@ -105,7 +104,6 @@ fn a_recording_reads_back_as_the_calls_that_were_made() {
 fn orders_that_the_echoes_never_give_are_recorded_as_well() {
     let mut file = Vec::new();
     let mut recorder = Recorder::new(|b: &[u8]| file.extend_from_slice(b));
-    let mut tally = Tally::default();
     let on = StreamId::Dialled(1);
     let orders = [
         (Transmit::Segments { to: PEER, size: 2 }, &b"abcde"[..]),
@@ -114,17 +112,12 @@ fn orders_that_the_echoes_never_give_are_recorded_as_well() {
     ];
     for (transmit, bytes) in orders {
         recorder.output(Instant::ZERO, transmit, bytes);
-        tally.output(Instant::ZERO, transmit, bytes);
     }
     let records = Recording::new(&file)
         .unwrap()
         .map(|record| record.unwrap().1);
     let expected = orders.map(|(transmit, bytes)| Record::Output(transmit, bytes));
     assert!(records.eq(expected));
-    assert_eq!(
-        (tally.datagrams.packets_out, tally.datagrams.bytes_out),
-        (3, 5)
-    );
 }
 
 #[test]
@@ -164,29 +157,4 @@ fn a_recording_cut_anywhere_reads_up_to_the_last_whole_record() {
         assert!(read.len() < whole.len());
     }
     assert_eq!(Recording::new(&file[..7]).err(), Some(BadRecording));
-}
-
-#[test]
-fn the_tally_counts_both_kinds_of_path() {
-    let mut tap = Tap::new(DatagramEcho::default(), Tally::default());
-    exercise(&mut tap);
-    let Tally { datagrams, streams } = tap.observer;
-    assert_eq!((datagrams.packets_in, datagrams.bytes_in), (1, 5));
-    assert_eq!((datagrams.packets_out, datagrams.bytes_out), (1, 5));
-    assert_eq!(
-        (streams.packets_in, streams.bytes_in, streams.packets_out),
-        (1, 5, 0)
-    );
-}
-
-#[test]
-fn lines_show_direction_place_and_bytes() {
-    let mut tap = Tap::new(DatagramEcho::default(), Lines::new(String::new()));
-    tap.handle_datagram(Instant::from_millis(16), PEER, b"?hell");
-    drain(&mut tap, Instant::from_millis(16));
-    assert_eq!(
-        tap.observer.to,
-        "0.016000s <- datagram 127.0.0.1:4000 5 bytes 3f68656c6c\n\
-         0.016000s -> datagram 127.0.0.1:4000 5 bytes 2168656c6c\n"
-    );
 }

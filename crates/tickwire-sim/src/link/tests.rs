@@ -114,7 +114,7 @@ fn mean_gap(arrived: &[(Instant, u64)]) -> f64 {
 }
 
 #[test]
-fn a_bout_ends_with_the_conditions_that_brought_it() {
+fn a_burst_ends_with_the_conditions_that_brought_it() {
     let mut link = link(Conditions {
         bursts: Some(Bursts {
             begin: Chance::ALWAYS,
@@ -218,6 +218,25 @@ fn a_full_queue_drops_the_newest() {
 }
 
 #[test]
+fn the_room_of_a_queue_is_what_it_still_takes() {
+    assert_eq!(link(Conditions::IDEAL).room(Instant::ZERO), None);
+    let mut link = link(Conditions {
+        bottleneck: Some(NARROW),
+        ..Conditions::IDEAL
+    });
+    assert_eq!(link.half_empty_at(), None);
+    for number in 0..49 {
+        link.push(Instant::ZERO, number, 100);
+    }
+    assert_eq!(link.room(Instant::ZERO), Some(100));
+    // 2,400 bytes have to pass, each in 10 microseconds.
+    let half = Instant::from_millis(24);
+    assert_eq!(link.half_empty_at(), Some(half));
+    assert_eq!(link.room(half), Some(2_500));
+    assert_eq!(link.half_empty_at(), None);
+}
+
+#[test]
 fn an_idle_bottleneck_takes_what_exceeds_its_queue() {
     let mut link = link(Conditions {
         bottleneck: Some(NARROW),
@@ -257,7 +276,7 @@ fn a_cut_lets_nothing_in_and_what_is_on_the_way_out() {
 }
 
 #[test]
-fn changing_one_property_leaves_the_luck_of_the_others() {
+fn changing_one_property_leaves_what_the_others_draw() {
     let lossy = Conditions {
         loss: Chance::percent(20),
         ..Conditions::IDEAL

@@ -2,7 +2,8 @@
 //!
 //! In: [`Network::join`], and the orders of sessions that end a link. Out: where an address leads
 //! from one node, and the end of a link, told to the other side after the latency. Datagrams and
-//! streams over a link share the route between the two nodes with everything else.
+//! streams over a link share the route between the two nodes with everything else. (A node may also
+//! have a link for its address: then its peers know it by that, and the link has no end.)
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -39,6 +40,10 @@ impl Network {
     /// If they are the same node.
     pub fn join(&mut self, a: NodeId, b: NodeId) -> Addr {
         assert!(a != b, "a link has two ends");
+        // A node may have been given the address of a link; its number is taken.
+        while self.at.contains_key(&addr::link(self.links.next)) {
+            self.links.next += 1;
+        }
         let link = self.links.next;
         self.links.next += 1;
         self.links.far.insert((link, a), b);
@@ -48,28 +53,35 @@ impl Network {
 
     /// Who is reached from a node at an address.
     pub(super) fn peer_at(&self, node: NodeId, to: Addr) -> Option<NodeId> {
-        let Host::Link(link) = to.host else {
+        let Some((link, far)) = self.joined(node, to) else {
             return self.at.get(&to).copied();
         };
-        let far = *self.links.far.get(&(link, node))?;
         self.links.far.contains_key(&(link, far)).then_some(far)
     }
 
     /// How whoever is reached at `to` sees the node.
     pub(super) fn addr_towards(&self, node: NodeId, to: Addr) -> Addr {
-        match to.host {
-            Host::Link(_) => to,
-            Host::Ip(_) => self.addr(node),
+        match self.joined(node, to) {
+            Some(_) => to,
+            None => self.addr(node),
         }
     }
 
     /// Whether what comes from an address still concerns a node: not, if it came over a link that its
     /// session has left.
     pub(super) fn reaches(&self, node: NodeId, from: Addr) -> bool {
-        match from.host {
-            Host::Link(link) => self.links.far.contains_key(&(link, node)),
-            Host::Ip(_) => true,
-        }
+        matches!(from.host, Host::Ip(_))
+            || self.joined(node, from).is_some()
+            || self.at.contains_key(&from)
+    }
+
+    /// The link of a node that an address names, and who is at the other end.
+    fn joined(&self, node: NodeId, addr: Addr) -> Option<(u64, NodeId)> {
+        let Host::Link(link) = addr.host else {
+            return None;
+        };
+        let far = *self.links.far.get(&(link, node))?;
+        Some((link, far))
     }
 
     /// A session ends a link, or the session itself is gone. One that ended already was told to it in

@@ -1,7 +1,7 @@
 //! The clock, and the drain rule of [`Session`].
 //!
 //! Time jumps from one happening to the next: a parcel arrives, a session wants to be woken, something
-//! the network arranged with itself is due. Each is handed in; then the session is drained, at once
+//! that the network scheduled is due. Each is handed in; then the session is drained, at once
 //! or together with what else happens at that moment, as the seed decides: the contract allows a
 //! driver both.
 
@@ -12,7 +12,7 @@ use tickwire_session::tap::{Input, Observer};
 use tickwire_session::{Addr, Ended, Instant, Path, Room, Session, Transmit};
 
 use super::{Event, Happening, Network, NodeId, Parcel, Way};
-use crate::Chance;
+use crate::{Chance, Fate};
 
 /// Results of `poll_transmit` in one drain. Whoever has more breaks the promise that draining ends.
 ///
@@ -111,7 +111,7 @@ impl Network {
         match happening {
             Happening::Arranged => {
                 if let Some(event) = self.agenda.pop(self.now) {
-                    self.keep(event, sessions);
+                    self.handle_event(event, sessions);
                 }
             }
             Happening::Arrival(way) => match self.pop(way) {
@@ -130,8 +130,8 @@ impl Network {
         }
     }
 
-    /// Keeps what the network arranged with itself.
-    fn keep(&mut self, event: Event, sessions: &mut [&mut dyn Session]) {
+    /// Does what the network had scheduled.
+    fn handle_event(&mut self, event: Event, sessions: &mut [&mut dyn Session]) {
         match event {
             Event::Resend { segment, attempt } => self.carry(segment, attempt),
             Event::Send(end) => self.send_outgoing(end),
@@ -147,7 +147,26 @@ impl Network {
                 };
                 self.hand_in(way.from, Input::Room { path, room }, sessions);
             }
+            Event::Room { way, to } => self.report_room_of(way, to, sessions),
         }
+    }
+
+    /// Tells a sender that found the queue of a bottleneck full what it takes: at once, and again when
+    /// half of it is empty, from when on the queue is not spoken of until it is full again.
+    fn report_room_of(&mut self, way: Way, to: Addr, sessions: &mut [&mut dyn Session]) {
+        let now = self.now;
+        let route = self.route(way);
+        let (bytes, half_empty) = (route.link.room(now), route.link.half_empty_at());
+        route.is_full = half_empty.is_some();
+        let room = Room {
+            bytes: bytes.filter(|_| route.is_full).unwrap_or(u32::MAX),
+            largest: route.largest,
+        };
+        if let Some(moment) = half_empty {
+            self.agenda.push(moment, Event::Room { way, to });
+        }
+        let path = Path::Datagrams(to);
+        self.hand_in(way.from, Input::Room { path, room }, sessions);
     }
 
     /// Makes one call into a session.
@@ -274,8 +293,13 @@ impl Network {
             from: self.addr_towards(node, to),
             bytes: bytes.into(),
         };
-        // Its fate is nobody's business: the link counts it, and the sender is not told.
-        self.push(way, parcel, DATAGRAM_HEADER + bytes.len());
+        // The link counts what became of it. A sender notices only that its own queue is full.
+        let fate = self.push(way, parcel, DATAGRAM_HEADER + bytes.len());
+        let route = self.route(way);
+        if fate == Fate::Overflowed && !route.is_full && route.link.half_empty_at().is_some() {
+            route.is_full = true;
+            self.agenda.push(self.now, Event::Room { way, to });
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{Fate, SHORTEST};
 /// How long a dialler waits before the peer counts as unreachable.
 ///
 /// Operating systems wait for one or two minutes; a simulation has better things to do.
-pub const DIAL_PATIENCE: Duration = Duration::from_secs(5);
+pub const DIAL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long after a loss a segment is sent again, unless the round trip is longer: what Linux waits
 /// at least. It doubles with every further loss.
@@ -56,16 +56,16 @@ impl Network {
         assert!(before.is_none(), "{name} dialled {on:?} twice");
 
         let peer = self.peer_at(node, to);
-        let patience = match peer {
-            Some(_) => DIAL_PATIENCE,
+        let timeout = match peer {
+            Some(_) => DIAL_TIMEOUT,
             // A refusal takes a round trip, as long as it is anywhere else.
             None => self.conditions.slowest().max(SHORTEST) * 2,
         };
         let mut end = End::new(node, peer, to, self.stream_conditions);
         end.id = Some(on);
-        end.patience = Some(
+        end.dial_timeout = Some(
             self.agenda
-                .push(self.now + patience, Event::DialFailed(dialler)),
+                .push(self.now + timeout, Event::DialFailed(dialler)),
         );
         self.ends.insert(dialler, end);
         if let Some(peer) = peer {
@@ -85,7 +85,7 @@ impl Network {
             Some(_) => Ended::Unreachable,
             None => Ended::Refused,
         };
-        // The peer may have heard the knocking, and only its answer was lost.
+        // The peer may have accepted, and only its answer was lost.
         self.send_reset(key.other());
         self.close(key, why, sessions);
     }
@@ -147,7 +147,7 @@ impl Network {
 
     /// Cuts a stream off at one end; the other end hears of it when the news arrives.
     pub(super) fn reset(&mut self, key: EndKey, sessions: &mut [&mut dyn Session]) {
-        // An end that finished in the meantime has its bytes on the way, and they shall arrive.
+        // An end that finished in the meantime has its bytes on the way, and they arrive.
         if self.ends.contains_key(&key) {
             self.send_reset(key.other());
             self.close(key, Ended::Reset, sessions);
@@ -226,8 +226,8 @@ impl Network {
             return;
         };
         end.open = true;
-        if let Some(patience) = end.patience.take() {
-            self.agenda.cancel(patience);
+        if let Some(timeout) = end.dial_timeout.take() {
+            self.agenda.cancel(timeout);
         }
         if let Some(on) = end.id {
             let (node, peer) = (end.node, end.peer_addr);
@@ -283,8 +283,8 @@ impl Network {
         if let Some(on) = end.id {
             self.ends_by_id.remove(&(end.node, on));
         }
-        if let Some(patience) = end.patience {
-            self.agenda.cancel(patience);
+        if let Some(timeout) = end.dial_timeout {
+            self.agenda.cancel(timeout);
         }
         Some(end)
     }

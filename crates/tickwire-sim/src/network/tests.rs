@@ -4,10 +4,11 @@ mod streams;
 use alloc::vec;
 
 use tickwire_session::echo::{DatagramEcho, StreamEcho, StreamHeard};
-use tickwire_session::{Ended, Events, Path, Session, Transmit};
+use tickwire_session::{Ended, Events, Session, Transmit};
 
 use self::script::{Script, Told};
 use super::*;
+use crate::Bottleneck;
 use crate::addr::{loopback, machine};
 use crate::{Chance, Scenario};
 
@@ -204,7 +205,11 @@ fn a_changed_largest_datagram_is_reported_and_again_after_a_restart() {
     let (mut a, mut b) = (Script::default(), Script::default());
     net.set_largest_datagram(Way { from, to }, 1_400);
     net.run_for(ms(1), &mut [&mut a, &mut b]);
-    let report = [Told::Largest(Path::Datagrams(B), 1_400)];
+    let room = Room {
+        largest: 1_400,
+        ..Room::DATAGRAMS
+    };
+    let report = [Told::Room(B, room)];
     assert_eq!(a.take(), report);
     a.send(B, &[0; 1_400]);
     net.run_for(ms(1), &mut [&mut a, &mut b]);
@@ -214,6 +219,40 @@ fn a_changed_largest_datagram_is_reported_and_again_after_a_restart() {
     a = Script::default();
     net.run_for(ms(1), &mut [&mut a, &mut b]);
     assert_eq!(a.take(), report);
+}
+
+#[test]
+fn a_full_queue_is_told_and_told_again_when_half_of_it_is_empty() {
+    let (mut net, from, to) = pair(1, Conditions::IDEAL);
+    let bottleneck = Bottleneck {
+        bytes_per_second: 100_000,
+        queue_bytes: 5_000,
+    };
+    let conditions = Conditions {
+        bottleneck: Some(bottleneck),
+        ..Conditions::IDEAL
+    };
+    net.set_conditions_of(Way { from, to }, conditions);
+    let (mut a, mut b) = (Script::default(), Script::default());
+    for _ in 0..10 {
+        // With its headers a tenth of the queue and a little more: nine fit.
+        a.send(B, &[0; 500]);
+    }
+    net.run_for(ms(100), &mut [&mut a, &mut b]);
+    let told = |bytes| {
+        Told::Room(
+            B,
+            Room {
+                bytes,
+                ..Room::DATAGRAMS
+            },
+        )
+    };
+    let full = (Instant::ZERO, told(5_000 - 9 * 528));
+    // Five have passed.
+    let half = (Instant::from_micros(5 * 5_280), told(u32::MAX));
+    assert_eq!(a.told, [full, half]);
+    assert_eq!(b.take().len(), 9);
 }
 
 #[test]

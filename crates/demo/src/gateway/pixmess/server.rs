@@ -287,6 +287,13 @@ impl Gateway {
     }
 }
 
+/// What clients want that is decided in one step; the rest waits for the next one. Each has one wish at a
+/// time in the queue, so those of one who wants much come after those of everybody else.
+///
+/// Four thousand who walk want 1,333 things in a sixtieth of a second. Deciding one takes a microsecond
+/// or two.
+const WISHES_A_STEP: usize = 2_048;
+
 impl ServerGateway for Gateway {
     fn session(&mut self) -> &mut dyn Session {
         &mut self.server
@@ -299,7 +306,10 @@ impl ServerGateway for Gateway {
     fn collect(&mut self, now: Instant, worlds: &mut Worlds, notices: &mut Vec<Notice>) {
         let tiles = worlds.tiles_mut();
         self.set_up(tiles);
-        while let Some(event) = self.server.poll_event() {
+        for _ in 0..WISHES_A_STEP {
+            let Some(event) = self.server.poll_event() else {
+                break;
+            };
             self.apply(now, event, tiles, notices);
         }
     }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +11,8 @@ use redb::{Database, ReadableDatabase, TableDefinition};
 use super::super::edits::{Batch, Patch};
 use super::super::place::{ChunkId, ChunkXy};
 use super::super::{SetId, limits};
-use super::{StoreError, record};
+use super::quiet::catch_quietly;
+use super::{StoreError, journal, record};
 
 /// What is written how, and onto which terrain: a change to either needs another number.
 pub(super) const FORMAT: u64 = 1;
@@ -40,7 +40,7 @@ impl Folder {
         }
         // A file that was closed properly is trusted by the database, which panics if it was damaged
         // since. Once everything has been compared with its checksums, it can indeed be trusted.
-        let opened = catch_unwind(|| -> Result<_, redb::DatabaseError> {
+        let opened = catch_quietly(|| -> Result<_, redb::DatabaseError> {
             let mut database = builder().open(&file)?;
             let whole = database.check_integrity()?;
             Ok((database, whole))
@@ -82,6 +82,11 @@ impl Folder {
     pub(super) fn write(&self, database: &Database, batch: &Batch) -> Result<(), StoreError> {
         self.try_write(database, batch)
             .map_err(|error| self.database(error))
+    }
+
+    /// Removes the journal up to this file: it is in the database.
+    pub(super) fn remove_journal(&self, up_to: u64) -> Result<(), StoreError> {
+        journal::remove(&self.path, up_to).map_err(|error| self.io(error))
     }
 
     fn try_write(&self, database: &Database, batch: &Batch) -> Result<(), redb::Error> {

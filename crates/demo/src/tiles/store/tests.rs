@@ -215,6 +215,64 @@ fn damage_anywhere_is_noticed_or_harmless() {
     assert!(noticed > 10, "{noticed}");
 }
 
+/// Copies a folder as it is, which is what a process leaves that dies now.
+fn copy(from: &TempDir) -> TempDir {
+    let to = folder();
+    for entry in fs::read_dir(from.path()).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.path().join(entry.file_name())).unwrap();
+    }
+    to
+}
+
+#[test]
+fn what_was_built_is_there_though_the_database_never_heard_of_it() {
+    let folder = folder();
+    let mut world = TileWorld::open(folder.path(), 7).unwrap();
+    let [built, undone, pushed] = [40, 44, 48].map(|x| solid(cell(x, 40)));
+    let was = world.block(undone).unwrap();
+    build(&mut world, built, BRICK).unwrap();
+    build(&mut world, undone, BRICK).unwrap();
+    build(&mut world, undone, was).unwrap();
+    build(&mut world, pushed, Block::pushable(3, b'o')).unwrap();
+    // No step was taken, so nothing was handed to the writer.
+    for _ in 0..2 {
+        let left = copy(&folder);
+        let mut again = TileWorld::open(left.path(), 7).unwrap();
+        assert_eq!(again.edited_blocks(), 2);
+        assert_eq!(again.block(built), Some(BRICK));
+        assert_eq!(again.block(undone), Some(was));
+        // What was in the journal reaches the database, and the journal goes.
+        step_until(&mut again, |state| *state == Storage::Saved);
+        again.close().unwrap();
+        let names = fs::read_dir(left.path()).unwrap();
+        assert_eq!(names.count(), 2);
+        assert_eq!(TileWorld::open(left.path(), 7).unwrap().edited_blocks(), 2);
+    }
+}
+
+#[test]
+fn a_journal_that_is_in_the_database_already_does_no_harm() {
+    let folder = folder();
+    let mut world = TileWorld::open(folder.path(), 7).unwrap();
+    let at = solid(cell(40, 40));
+    let was = world.block(at).unwrap();
+    build(&mut world, at, BRICK).unwrap();
+    step_until(&mut world, |state| *state == Storage::Saved);
+    build(&mut world, at, was).unwrap();
+    // The journal now says that it is what it was; so will the database.
+    let left = copy(&folder);
+    step_until(&mut world, |state| *state == Storage::Saved);
+    world.close().unwrap();
+    fs::copy(
+        folder.path().join("tiles.redb"),
+        left.path().join("tiles.redb"),
+    )
+    .unwrap();
+    let mut again = TileWorld::open(left.path(), 7).unwrap();
+    assert_eq!((again.edited_blocks(), again.block(at)), (0, Some(was)));
+}
+
 #[test]
 fn a_making_that_was_cut_short_is_begun_again() {
     let folder = folder();
@@ -242,10 +300,12 @@ fn a_folder_that_cannot_be_made_is_told() {
 #[test]
 fn a_busy_writer_gives_the_batch_back() {
     let (queue, batches) = sync_channel(1);
-    let store = Store {
+    let path = folder();
+    let mut store = Store {
         queue,
         writer: std::thread::spawn(|| Ok(())),
         progress: Arc::new(Progress::new()),
+        journal: Journal::open(path.path()).unwrap().0,
         _lock: tempfile::tempfile().unwrap(),
     };
     let batch = || Batch::from([(ChunkId::default(), None)]);
@@ -274,6 +334,7 @@ fn a_disk_that_fails_is_tried_again() {
         .send(Saving {
             version: Version(5),
             batch: Batch::from([(ChunkId::default(), None)]),
+            journal: 0,
         })
         .unwrap();
     let wait = |wanted: fn(&Storage) -> bool| {

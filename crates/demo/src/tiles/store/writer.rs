@@ -19,6 +19,8 @@ pub(super) struct Writer {
     pending: Batch,
     /// What the world will be on the disk with `pending` in it.
     version: Version,
+    /// The last file of the journal that is superfluous then.
+    journal: u64,
     /// Before this moment, a disk that failed is left alone.
     retry: Option<Instant>,
     progress: Arc<Progress>,
@@ -41,6 +43,7 @@ impl Writer {
             database: Some(database),
             pending: Batch::new(),
             version: Version::STORED,
+            journal: 0,
             retry: None,
             progress,
         }
@@ -54,6 +57,7 @@ impl Writer {
             database: None,
             pending: Batch::new(),
             version: Version::STORED,
+            journal: 0,
             retry: None,
             progress,
         }
@@ -63,9 +67,14 @@ impl Writer {
     pub(super) fn run(mut self, batches: &Receiver<Saving>) -> Result<(), StoreError> {
         loop {
             match self.next(batches) {
-                Ok(Saving { version, batch }) => {
+                Ok(Saving {
+                    version,
+                    batch,
+                    journal,
+                }) => {
                     self.pending.extend(batch);
                     self.version = version;
+                    self.journal = journal;
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return self.write(),
@@ -99,7 +108,7 @@ impl Writer {
         self.folder.write(&database, &self.pending)?;
         self.pending.clear();
         self.database = Some(database);
-        Ok(())
+        self.folder.remove_journal(self.journal)
     }
 }
 
@@ -119,6 +128,12 @@ impl Progress {
             None if report.saved >= latest => Storage::Saved,
             None => Storage::Saving,
         }
+    }
+
+    /// Something went wrong that the next batch puts right.
+    pub(super) fn note_trouble(&self, error: &StoreError) {
+        let mut report = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        report.trouble = Some(error.to_string());
     }
 
     pub(super) fn note(&self, version: Version, outcome: Result<(), StoreError>) {

@@ -22,6 +22,9 @@ use super::{Case, Signals};
 const TURN: Duration = Duration::from_millis(10);
 const TURNS_A_STEP: usize = 5;
 
+/// Turns between two walkers who join: fifty a second, which is less than a server takes from one host.
+const TURNS_A_JOIN: usize = 2;
+
 /// How far from home a walker goes, in cells.
 const STROLL: u32 = 20;
 
@@ -42,6 +45,7 @@ pub(super) struct Seen {
 
 pub(super) struct Crowd {
     case: Case,
+    server: SocketAddr,
     driver: Driver,
     walkers: Vec<Walker>,
     next_turn: Instant,
@@ -65,30 +69,39 @@ struct Walker {
 
 impl Crowd {
     pub(super) fn new(case: Case, server: SocketAddr) -> anyhow::Result<Self> {
-        let mut driver = Driver::new()?;
-        let walkers = (0..case.walkers).map(|number| {
-            driver.open();
-            let name = format!("walker-{number}");
-            let config = ClientConfig::new(server.into(), Version::One, &name)?;
-            Ok(Walker {
-                client: Client::new(driver.now(), config),
-                arrived: case.spacing.is_none(),
-                home: None,
-                way: usize::from(number),
-                asked: BTreeSet::new(),
-                glimpse: None,
-                glimpses: 0,
-            })
-        });
-        let walkers = walkers.collect::<anyhow::Result<_>>()?;
         Ok(Self {
             case,
-            driver,
-            walkers,
+            server,
+            driver: Driver::new()?,
+            walkers: Vec::new(),
             next_turn: Instant::ZERO,
             turns: 0,
             next_asker: 0,
         })
+    }
+
+    /// Lets one more walker dial the server; whether all of them have.
+    fn invite(&mut self) -> anyhow::Result<bool> {
+        self.turns += 1;
+        let number = self.walkers.len();
+        if number == usize::from(self.case.walkers) {
+            return Ok(true);
+        }
+        if self.turns.is_multiple_of(TURNS_A_JOIN) {
+            self.driver.open();
+            let name = format!("walker-{number}");
+            let config = ClientConfig::new(self.server.into(), Version::One, &name)?;
+            self.walkers.push(Walker {
+                client: Client::new(self.driver.now(), config),
+                arrived: self.case.spacing.is_none(),
+                home: None,
+                way: number,
+                asked: BTreeSet::new(),
+                glimpse: None,
+                glimpses: 0,
+            });
+        }
+        Ok(false)
     }
 
     /// Walks until the server has measured enough.
@@ -109,8 +122,9 @@ impl Crowd {
                 self.stroll(now, &mut seen);
                 continue;
             }
+            let invited = self.invite()?;
             let settled = self.walkers.iter_mut().map(|walker| walker.settle(now));
-            if settled.fold(true, |all, settled| all & settled) {
+            if settled.fold(invited, |all, settled| all & settled) {
                 began = Some(now);
                 self.next_turn = now;
                 seen = Seen::default();

@@ -1,4 +1,5 @@
-//! The server: the tile world behind its pixmess gateway, sixty turns a second, as `serve` has it.
+//! The server: the tile world behind its pixmess gateway, and the arena behind its lwar gateway, sixty
+//! turns a second, as `serve` has it.
 
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
@@ -7,9 +8,9 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use tickwire_demo::gateway::{Opening, Protocol, ServerGateway, Settings};
 use tickwire_demo::tiles::{Cell, Entity, EntityId, Event, Motion};
-use tickwire_demo::{STEP, Worlds};
+use tickwire_demo::{Pace, STEP, Worlds};
 use tickwire_net::{Carries, Driver, NodeId};
-use tickwire_session::Instant;
+use tickwire_session::{Instant, Session};
 
 use super::super::ANY_PORT;
 use super::super::clock::timed;
@@ -32,6 +33,8 @@ pub(super) struct Costs {
     paces: Vec<f64>,
     /// Steps that walkers took.
     pub(super) walked: u64,
+    /// By the clock on the wall.
+    pub(super) lasted: Duration,
 }
 
 impl Costs {
@@ -51,40 +54,57 @@ impl Costs {
 pub(super) struct Town {
     case: Case,
     driver: Driver,
-    node: NodeId,
     worlds: Worlds,
-    gateway: Box<dyn ServerGateway>,
-    next_step: Instant,
+    /// pixmess, lwar.
+    nodes: [NodeId; 2],
+    gateways: [Box<dyn ServerGateway>; 2],
+    pace: Pace,
     last_step: Instant,
     steps: u32,
 }
 
 impl Town {
     pub(super) fn new(case: Case) -> anyhow::Result<Self> {
-        let protocol = Protocol::named("pixmess").context("the tile world speaks pixmess")?;
         let mut driver = Driver::new()?;
-        let node = driver.bind(ANY_PORT, Carries::Streams)?;
         let now = driver.now();
         let worlds = Worlds::new(1);
-        Ok(Self {
-            case,
-            driver,
-            node,
-            gateway: (protocol.serve)(&Opening {
+        let mut serve = |name, carries| {
+            let protocol = Protocol::named(name).context("both worlds are served")?;
+            let node = driver.bind(ANY_PORT, carries)?;
+            let gateway = (protocol.serve)(&Opening {
                 now,
                 secret: [0; 32],
                 worlds: &worlds,
                 settings: &Settings::default(),
-            }),
+            });
+            anyhow::Ok((node, gateway))
+        };
+        let (pixmess, tiles) = serve("pixmess", Carries::Streams)?;
+        let (lwar, arena) = serve("lwar", Carries::Datagrams)?;
+        Ok(Self {
+            case,
+            driver,
             worlds,
-            next_step: now,
+            nodes: [pixmess, lwar],
+            gateways: [tiles, arena],
+            pace: Pace::new(now),
             last_step: now,
             steps: 0,
         })
     }
 
-    pub(super) fn addr(&self) -> Option<SocketAddr> {
-        self.driver.local_addr(self.node)
+    /// Where pixmess and lwar clients are expected.
+    pub(super) fn addrs(&self) -> [Option<SocketAddr>; 2] {
+        self.nodes.map(|node| self.driver.local_addr(node))
+    }
+
+    /// Goes on for a while without walkers.
+    pub(super) fn idle(&mut self, span: Duration) -> anyhow::Result<()> {
+        let until = self.driver.now() + span;
+        while self.driver.now() < until {
+            self.turn(&mut Costs::default())?;
+        }
+        Ok(())
     }
 
     /// Lets everybody in and home, then measures.
@@ -106,16 +126,19 @@ impl Town {
 
     fn span(&mut self) -> anyhow::Result<Costs> {
         let mut costs = Costs::default();
+        let began = self.driver.now();
         for _ in 0..SPAN {
             self.turn(&mut costs)?;
         }
+        costs.lasted = self.driver.now().since(began);
         Ok(costs)
     }
 
     fn turn(&mut self, costs: &mut Costs) -> anyhow::Result<()> {
-        let (driver, gateway) = (&mut self.driver, &mut self.gateway);
-        let until = self.next_step;
-        let (carrying, turned) = timed(|| driver.run_until(until, &mut [gateway.session()]));
+        let (driver, until) = (&mut self.driver, self.pace.due());
+        let mut sessions: [&mut dyn Session; 2] =
+            self.gateways.each_mut().map(|gateway| gateway.session());
+        let (carrying, turned) = timed(|| driver.run_until(until, &mut sessions));
         turned?;
         let now = self.driver.now();
         let (stepping, ()) = timed(|| self.step(now));
@@ -126,18 +149,22 @@ impl Town {
         self.last_step = now;
         costs.paces.push(stepping.as_secs_f64() / turns.max(1.0));
         costs.walked += self.count_walked();
-        // After a pause there is no catching up.
-        self.next_step = (self.next_step + STEP).max(now);
+        self.pace.made_step(self.driver.now());
         Ok(())
     }
 
     fn step(&mut self, now: Instant) {
-        self.gateway.collect(now, &mut self.worlds, &mut Vec::new());
+        for gateway in &mut self.gateways {
+            gateway.collect(now, &mut self.worlds, &mut Vec::new());
+        }
+        self.worlds.arena.step();
         self.steps += 1;
         if self.steps.is_multiple_of(TILE_STEPS) {
             self.worlds.tiles_mut().step();
         }
-        self.gateway.publish(now, &self.worlds);
+        for gateway in &mut self.gateways {
+            gateway.publish(now, &self.worlds);
+        }
     }
 
     /// The steps of players that the last turn has made a part of the world's, if it did.

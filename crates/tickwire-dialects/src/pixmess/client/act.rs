@@ -7,14 +7,14 @@ use core::time::Duration;
 
 use tickwire_session::{Instant, TokenBucket};
 
-use super::super::limits::{
+use super::{ActError, Client, Phase};
+use crate::pixmess::limits::{
     CHAT_SPAN, CHATS_A_SPAN, CLIENT_QUEUE, EDITS_A_SECOND, JITTER_ALLOWED, REQUESTS_A_SECOND,
     STEP_REFILL, STEPS_AT_ONCE, TEXT_MAX,
 };
-use super::super::message::{BlockSet, FromClient};
-use super::super::pace::Pace;
-use super::super::{Block, BlockId, Cell, ChunkId, Direction, EntityId, PlayerId, SetId};
-use super::{ActError, Client, Phase};
+use crate::pixmess::message::{BlockSet, FromClient};
+use crate::pixmess::pace::Pace;
+use crate::pixmess::{Block, BlockId, Cell, ChunkId, Direction, EntityId, PlayerId, SetId};
 
 /// How often a player may do what. Each is within the server's own rate even if what was said arrives
 /// closer together by [`JITTER_ALLOWED`].

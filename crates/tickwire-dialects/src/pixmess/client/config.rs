@@ -4,8 +4,8 @@ use alloc::string::String;
 
 use tickwire_session::Addr;
 
-use super::super::message::{Look, Version};
-use super::super::name::BadName;
+use crate::pixmess::message::{Look, Version};
+use crate::pixmess::name::BadName;
 
 /// Whom to connect to, and as whom.
 #[derive(Clone, Debug)]

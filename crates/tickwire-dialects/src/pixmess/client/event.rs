@@ -5,8 +5,8 @@ use core::fmt;
 
 use tickwire_session::counters;
 
-use super::super::{Block, BlockId, Cell, ChunkId, EntityId, PlayerId, SetId};
 use super::Entity;
+use crate::pixmess::{Block, BlockId, Cell, ChunkId, EntityId, PlayerId, SetId};
 
 /// How far the client has come (see `STATES.md`).
 #[derive(Clone, Debug, Eq, PartialEq)]

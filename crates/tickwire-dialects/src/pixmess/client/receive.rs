@@ -8,12 +8,12 @@ use alloc::string::String;
 
 use tickwire_session::Instant;
 
-use super::super::inbox::Inbox;
-use super::super::limits::WAITING_MAX;
-use super::super::message::{BlockSet, FromClient, FromServer, Look, VERSION_MISMATCH, Version};
-use super::super::{Cell, ChunkId, Direction, EntityId, PlayerId};
 use super::world::Broken;
 use super::{Client, ClientEvent, EndReason, Entity, Phase};
+use crate::pixmess::inbox::Inbox;
+use crate::pixmess::limits::WAITING_MAX;
+use crate::pixmess::message::{BlockSet, FromClient, FromServer, Look, VERSION_MISMATCH, Version};
+use crate::pixmess::{Cell, ChunkId, Direction, EntityId, PlayerId};
 
 type Heard<'a> = FromServer<&'a [u8]>;
 
@@ -25,7 +25,7 @@ impl Client {
         inbox.push(bytes);
         while matches!(self.phase, Phase::LoggingIn | Phase::Playing) {
             let heard = match inbox.next(Heard::decode) {
-                Ok(Some(message)) => self.hear(now, message),
+                Ok(Some(message)) => self.handle(now, message),
                 Ok(None) => break,
                 Err(_) => Err(Broken),
             };
@@ -42,16 +42,16 @@ impl Client {
         };
     }
 
-    fn hear(&mut self, now: Instant, message: Heard<'_>) -> Result<(), Broken> {
+    fn handle(&mut self, now: Instant, message: Heard<'_>) -> Result<(), Broken> {
         match message {
-            FromServer::BlockSet(block_set) => self.hear_block(block_set),
-            FromServer::Movement { entity, direction } => self.hear_movement(entity, direction),
+            FromServer::BlockSet(block_set) => self.handle_block(block_set),
+            FromServer::Movement { entity, direction } => self.handle_movement(entity, direction),
             FromServer::EntityCreation {
                 entity,
                 at,
                 look,
                 name,
-            } => self.hear_creation(entity, at, look, name),
+            } => self.handle_creation(entity, at, look, name),
             FromServer::LayerStart(at) => self.world.start_layer(at)?,
             FromServer::LayerData { data } => self.world.add_piece(data)?,
             FromServer::LayerEnd => match self.world.end_layer()? {
@@ -65,23 +65,23 @@ impl Client {
                     self.tell(ClientEvent::ChunkReleased(chunk));
                 }
             }
-            FromServer::EntityPosition { entity, at } => self.hear_position(entity, at),
-            FromServer::EntityDestruction { entity } => self.hear_destruction(entity),
+            FromServer::EntityPosition { entity, at } => self.handle_position(entity, at),
+            FromServer::EntityDestruction { entity } => self.handle_destruction(entity),
             FromServer::Chat { text } => self.tell(ClientEvent::Chatted(read(text))),
-            FromServer::Ping => self.hear_ping()?,
-            FromServer::Pong => self.hear_pong(now),
-            FromServer::PlayerId { player } => self.hear_player_id(now, player),
-            FromServer::Kick { reason } => self.hear_kick(now, reason),
+            FromServer::Ping => self.handle_ping()?,
+            FromServer::Pong => self.handle_pong(now),
+            FromServer::PlayerId { player } => self.handle_player_id(now, player),
+            FromServer::Kick { reason } => self.handle_kick(now, reason),
             FromServer::LayersetCreate { .. }
             | FromServer::LayersetMove { .. }
             | FromServer::LayersetRemove { .. }
-            | FromServer::LayersetSelect { .. } => self.hear_set(message),
+            | FromServer::LayersetSelect { .. } => self.handle_set(message),
         }
         Ok(())
     }
 
     /// Answers, unless the server does not read its answers.
-    fn hear_ping(&mut self) -> Result<(), Broken> {
+    fn handle_ping(&mut self) -> Result<(), Broken> {
         if self.outbox.waiting() >= WAITING_MAX {
             return Err(Broken);
         }
@@ -89,7 +89,7 @@ impl Client {
         Ok(())
     }
 
-    fn hear_kick(&mut self, now: Instant, reason: &[u8]) {
+    fn handle_kick(&mut self, now: Instant, reason: &[u8]) {
         let another_version = reason == VERSION_MISMATCH.as_bytes();
         if another_version && self.phase == Phase::LoggingIn && self.config.can_step_down() {
             return self.step_down(now);
@@ -97,7 +97,7 @@ impl Client {
         self.end(EndReason::Kicked(read(reason)));
     }
 
-    fn hear_player_id(&mut self, now: Instant, player: PlayerId) {
+    fn handle_player_id(&mut self, now: Instant, player: PlayerId) {
         self.world.player = Some(player);
         if self.phase == Phase::LoggingIn {
             self.phase = Phase::Playing;
@@ -106,7 +106,7 @@ impl Client {
         }
     }
 
-    fn hear_block(
+    fn handle_block(
         &mut self,
         BlockSet {
             sublayer,
@@ -124,7 +124,7 @@ impl Client {
         self.tell(ClientEvent::BlockChanged(id, block));
     }
 
-    fn hear_creation(&mut self, id: EntityId, at: Cell, look: Look, name: &[u8]) {
+    fn handle_creation(&mut self, id: EntityId, at: Cell, look: Look, name: &[u8]) {
         let name = read(name);
         let known = self.world.entities.insert(id, Entity { at, look, name });
         if known.is_some() && self.is_own(id) {
@@ -133,7 +133,7 @@ impl Client {
         self.tell(ClientEvent::EntityCreated(id));
     }
 
-    fn hear_movement(&mut self, id: EntityId, direction: u8) {
+    fn handle_movement(&mut self, id: EntityId, direction: u8) {
         let Some(direction) = Direction::of_code(direction) else {
             self.counters.violations += 1;
             return;
@@ -151,7 +151,7 @@ impl Client {
         }
     }
 
-    fn hear_position(&mut self, id: EntityId, at: Cell) {
+    fn handle_position(&mut self, id: EntityId, at: Cell) {
         let Some(entity) = self.world.entities.get_mut(&id) else {
             self.counters.unknown_entity += 1;
             return;
@@ -178,7 +178,7 @@ impl Client {
         self.world.player.map(PlayerId::entity) == Some(id)
     }
 
-    fn hear_destruction(&mut self, id: EntityId) {
+    fn handle_destruction(&mut self, id: EntityId) {
         if self.is_own(id) {
             // One's own entity goes on for as long as the connection.
             return;
@@ -189,7 +189,7 @@ impl Client {
         }
     }
 
-    fn hear_set(&mut self, message: Heard<'_>) {
+    fn handle_set(&mut self, message: Heard<'_>) {
         if self.config.version == Version::One {
             self.counters.violations += 1;
             return;

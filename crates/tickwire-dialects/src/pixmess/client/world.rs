@@ -4,9 +4,9 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::super::limits::{CHUNK_SIDE, LAYER_MAX, SETS_MAX};
-use super::super::message::Look;
-use super::super::{
+use crate::pixmess::limits::{CHUNK_SIDE, LAYER_MAX, SETS_MAX};
+use crate::pixmess::message::Look;
+use crate::pixmess::{
     BlockId, Cell, ChunkId, ChunkXy, EntityId, Low, PlayerId, SetId, Sublayer, Tiles, decompress,
 };
 

@@ -2,14 +2,14 @@
 
 use tickwire_wire::DecodeError;
 
-use super::super::limits::PIECE_MAX;
-use super::super::mask::{Head, MaskedType, Masks, Values, Wanted};
-use super::super::place::{Cell, ChunkXy, Direction, EntityId, PlayerId, SetId, Sublayer};
-use super::super::{Reader, Writer};
 use super::{
     BlockSet, Look, Packet, all, cut_text, kind, read_cell, read_chunk, read_text, write_cell,
     write_chunk, write_text,
 };
+use crate::pixmess::limits::PIECE_MAX;
+use crate::pixmess::mask::{Head, MaskedType, Masks, Values, Wanted};
+use crate::pixmess::place::{Cell, ChunkXy, Direction, EntityId, PlayerId, SetId, Sublayer};
+use crate::pixmess::{Reader, Writer};
 
 /// A message of a server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

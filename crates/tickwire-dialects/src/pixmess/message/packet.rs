@@ -1,8 +1,8 @@
 //! Writing packets, in a form that is given or in those that are cheapest together.
 
-use super::super::Writer;
-use super::super::limits::{LOOK_AHEAD, LOOK_THROUGH};
-use super::super::mask::{FIELDS_MAX, Form, Head, MaskedType, Masks, Plan, Values, Wanted};
+use crate::pixmess::Writer;
+use crate::pixmess::limits::{LOOK_AHEAD, LOOK_THROUGH};
+use crate::pixmess::mask::{FIELDS_MAX, Form, Head, MaskedType, Masks, Plan, Values, Wanted};
 
 /// A message that can be written.
 ///

@@ -3,12 +3,14 @@
 //! Each takes effect only if its player still waits for an answer of that kind, and each lets the
 //! server read on what the client said meanwhile.
 
-use tickwire_session::{Instant, StreamId};
+use tickwire_session::{Instant, PeerId};
 
-use super::super::message::FromServer;
-use super::super::{Block, Cell, Layer, PlayerId};
+use crate::pixmess::message::{FromServer, Version};
+use crate::pixmess::{Block, Cell, ChunkId, Layer, PlayerId};
+
 use super::Server;
-use super::peer::{Peer, Question, Stage};
+use super::connection::{Question, Stage};
+use super::lines::of_one;
 use super::scene::Entity;
 
 impl Server {
@@ -16,12 +18,12 @@ impl Server {
     ///
     /// [`LoginAsked`]: super::ServerEvent::LoginAsked
     pub fn admit(&mut self, now: Instant, player: PlayerId, at: Cell) {
-        let Some((on, ())) = self.answered(player, |question| {
+        let Some((id, ())) = self.answered(player, |question| {
             matches!(question, Question::Login).then_some(())
         }) else {
             return;
         };
-        let Some(peer) = self.peers.get_mut(on) else {
+        let Some(peer) = self.peers.state(id) else {
             return;
         };
         let Some(guest) = peer.guest.as_mut() else {
@@ -30,24 +32,27 @@ impl Server {
         peer.stage = Stage::Playing;
         guest.at = at;
         let guest = guest.clone();
-        self.peers.tell(on, FromServer::PlayerId { player });
+        self.peers.tell(id, FromServer::PlayerId { player });
         if !guest.is_spectator() {
-            let entity = Entity {
-                at,
-                look: guest.look,
-                name: guest.name.as_str().into(),
-                owner: Some(on),
-            };
-            self.peers.tell(on, entity.creation(player.entity()));
-            self.show_entity(player.entity(), entity);
-            self.say(&alloc::format!("* {} has joined", guest.name));
+            let name = guest.name.as_str().into();
+            let entity = Entity::new(at, guest.look, name, Some(id));
+            self.peers.tell(id, entity.creation(player.entity()));
+            self.scene.insert(player.entity(), entity);
+            self.lines.note_joined(&guest.name);
+            self.lines.announce(now);
+            // The newcomer itself is told at once, even if the others are told of several together.
+            let text = of_one(&guest.name, "joined").as_str().into();
+            self.peers.tell(id, FromServer::Chat { text });
         }
-        if self.peers.get(on).is_some_and(Peer::knows_sets) {
+        if guest.version == Version::Two {
             for (set, at) in self.scene.sets() {
-                self.peers.tell(on, FromServer::LayersetCreate { set, at });
+                self.peers.tell(id, FromServer::LayersetCreate { set, at });
             }
         }
-        self.read_on(now, on);
+        if let Some(guest) = self.peers.state(id).and_then(|it| it.guest.as_mut()) {
+            guest.lines_read = self.lines.total();
+        }
+        self.read_on(now, id);
     }
 
     /// Answers [`MoveAsked`]: the player takes the step.
@@ -58,13 +63,13 @@ impl Server {
             Question::Move(direction) => Some(direction),
             _ => None,
         };
-        if let Some((on, direction)) = self.answered(player, direction) {
-            if let Some(peer) = self.peers.get_mut(on) {
+        if let Some((id, direction)) = self.answered(player, direction) {
+            if let Some(peer) = self.peers.state(id) {
                 // There was a token when the question was asked, and only steps take them.
                 peer.rates.moves.take(now);
             }
             self.move_entity(player.entity(), direction);
-            self.read_on(now, on);
+            self.read_on(now, id);
         }
     }
 
@@ -73,9 +78,9 @@ impl Server {
     /// [`MoveAsked`]: super::ServerEvent::MoveAsked
     pub fn refuse_move(&mut self, now: Instant, player: PlayerId) {
         let any = |question| matches!(question, Question::Move(_)).then_some(());
-        if let Some((on, ())) = self.answered(player, any) {
-            self.tell_position(on);
-            self.read_on(now, on);
+        if let Some((id, ())) = self.answered(player, any) {
+            self.tell_position(id);
+            self.read_on(now, id);
         }
     }
 
@@ -84,15 +89,15 @@ impl Server {
     /// [`EditAsked`]: super::ServerEvent::EditAsked
     pub fn allow_edit(&mut self, now: Instant, player: PlayerId) {
         let edit = |question| match question {
-            Question::Edit(id, block) => Some((id, block)),
+            Question::Edit(at, block) => Some((at, block)),
             _ => None,
         };
-        if let Some((on, (id, block))) = self.answered(player, edit) {
-            if let Some(peer) = self.peers.get_mut(on) {
+        if let Some((id, (at, block))) = self.answered(player, edit) {
+            if let Some(peer) = self.peers.state(id) {
                 peer.rates.edits.count(now);
             }
-            self.show_block(id, block);
-            self.read_on(now, on);
+            self.show_block(at, block);
+            self.read_on(now, id);
         }
     }
 
@@ -101,13 +106,13 @@ impl Server {
     /// [`EditAsked`]: super::ServerEvent::EditAsked
     /// [`BlockAsked`]: super::ServerEvent::BlockAsked
     pub fn tell_block(&mut self, now: Instant, player: PlayerId, truth: Block) {
-        let id = |question| match question {
-            Question::Edit(id, _) | Question::Block(id) => Some(id),
+        let at = |question| match question {
+            Question::Edit(at, _) | Question::Block(at) => Some(at),
             _ => None,
         };
-        if let Some((on, id)) = self.answered(player, id) {
-            self.show_block_to(on, id, truth);
-            self.read_on(now, on);
+        if let Some((id, at)) = self.answered(player, at) {
+            self.show_block_to(id, at, truth);
+            self.read_on(now, id);
         }
     }
 
@@ -115,9 +120,9 @@ impl Server {
     ///
     /// [`ChunkAsked`]: super::ServerEvent::ChunkAsked
     pub fn provide_chunk(&mut self, now: Instant, player: PlayerId, layer: &Layer) {
-        if let Some((on, chunk)) = self.answered(player, chunk) {
-            self.show_layer(on, chunk, layer);
-            self.read_on(now, on);
+        if let Some((id, chunk)) = self.answered(player, chunk) {
+            self.show_layer(id, chunk, layer);
+            self.read_on(now, id);
         }
     }
 
@@ -125,9 +130,9 @@ impl Server {
     ///
     /// [`ChunkAsked`]: super::ServerEvent::ChunkAsked
     pub fn refuse_chunk(&mut self, now: Instant, player: PlayerId) {
-        if let Some((on, chunk)) = self.answered(player, chunk) {
-            self.release(on, chunk);
-            self.read_on(now, on);
+        if let Some((id, chunk)) = self.answered(player, chunk) {
+            self.release(id, chunk);
+            self.read_on(now, id);
         }
     }
 
@@ -136,29 +141,29 @@ impl Server {
         &mut self,
         player: PlayerId,
         kind: impl FnOnce(Question) -> Option<T>,
-    ) -> Option<(StreamId, T)> {
-        let &on = self.players.get(&player)?;
-        let peer = self.peers.get_mut(on)?;
+    ) -> Option<(PeerId, T)> {
+        let &id = self.players.get(&player)?;
+        let peer = self.peers.state(id)?;
         let answered = kind(peer.asked?)?;
         peer.asked = None;
-        Some((on, answered))
+        Some((id, answered))
     }
 
     /// Tells a player where it is.
-    pub(super) fn tell_position(&mut self, on: StreamId) {
-        let Some(peer) = self.peers.get_mut(on) else {
+    pub(super) fn tell_position(&mut self, id: PeerId) {
+        let Some(peer) = self.peers.state(id) else {
             return;
         };
         peer.owes_correction = false;
         if let Some(guest) = &peer.guest {
             let (entity, at) = (guest.player.entity(), guest.at);
             self.peers
-                .tell(on, FromServer::EntityPosition { entity, at });
+                .tell(id, FromServer::EntityPosition { entity, at });
         }
     }
 }
 
-const fn chunk(question: Question) -> Option<super::super::ChunkId> {
+const fn chunk(question: Question) -> Option<ChunkId> {
     match question {
         Question::Chunk(chunk) => Some(chunk),
         _ => None,

@@ -4,30 +4,29 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use tickwire_session::{Instant, StreamId};
+use tickwire_session::{Instant, PeerId};
 
-use super::super::limits::TEXT_MAX;
-use super::super::message::FromServer;
 use super::{Server, ServerEvent};
+use crate::pixmess::limits::TEXT_MAX;
 
 impl Server {
     /// Passes on what a player said, or does what it commands.
-    pub(super) fn hear_chat(&mut self, now: Instant, on: StreamId, text: &[u8]) {
+    pub(super) fn handle_chat(&mut self, now: Instant, id: PeerId, text: &[u8]) {
         let Ok(text) = core::str::from_utf8(text) else {
             self.counters.bad_chat += 1;
-            return self.note_refusal(on);
+            return self.note_refusal(id);
         };
         // What would command a terminal is left out.
         let text: String = text.chars().filter(|c| !c.is_control()).collect();
         if text.is_empty() {
             return;
         }
-        let Some(peer) = self.peers.get_mut(on) else {
+        let Some(peer) = self.peers.state(id) else {
             return;
         };
         if peer.rates.chats.take(now).is_none() {
             self.counters.too_many_chats += 1;
-            return self.note_refusal(on);
+            return self.note_refusal(id);
         }
         let Some(guest) = &peer.guest else {
             return;
@@ -35,12 +34,13 @@ impl Server {
         let (player, shown) = (guest.player, format!("<{}> {text}", guest.name));
         if let Some(command) = text.strip_prefix('/') {
             for line in self.obey(command) {
-                let text = line.as_str().into();
-                self.peers.tell(on, FromServer::Chat { text });
+                self.tell_line(id, &line);
             }
             return;
         }
         self.say(&shorten(shown));
+        // Whoever speaks hears itself in the order of its other answers.
+        self.tell_lines(id);
         self.events.push_back(ServerEvent::Chatted { player, text });
     }
 

@@ -5,11 +5,11 @@ use core::fmt;
 
 use tickwire_session::counters;
 
-use super::super::message::Look;
-use super::super::{Block, BlockId, Cell, ChunkId, Direction, PlayerId};
 use super::Departure;
 #[cfg(doc)]
 use super::Server;
+use crate::pixmess::message::Look;
+use crate::pixmess::{Block, BlockId, Cell, ChunkId, Direction, PlayerId};
 
 /// What the game is told.
 ///
@@ -111,8 +111,8 @@ impl core::error::Error for TooMany {}
 counters! {
     /// What a server refused or noticed, by cause.
     pub struct ServerCounters {
-        /// Connections above what is allowed, cut off at once.
-        too_many_connections,
+        /// Connections that had not logged in and gave way to a newcomer.
+        gave_way,
         /// Types that do not exist, and other bytes that do not decode.
         unknown_type,
         /// Types that only a server sends.
@@ -129,6 +129,8 @@ counters! {
         name_taken,
         /// Logins when everybody was there.
         full,
+        /// Logins when too many came at once, or the game was too slow.
+        busy,
         /// Connections that did not log in.
         login_timeout,
         /// Connections that fell silent.

@@ -4,9 +4,9 @@ use core::fmt;
 
 use tickwire_wire::DecodeError;
 
-use super::super::message::VERSION_MISMATCH;
-use super::super::message::kind::is_server_only;
 use super::ServerCounters;
+use crate::pixmess::message::VERSION_MISMATCH;
+use crate::pixmess::message::kind::is_server_only;
 
 /// What a client does that ends its connection. Each has a counter, and a text that is its kick.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -19,6 +19,7 @@ pub(super) enum Fault {
     BadName,
     NameTaken,
     Full,
+    Busy,
     LoginTimeout,
     PingTimeout,
     TooMuch,
@@ -47,6 +48,7 @@ impl Fault {
             Self::BadName => "Bad name: 1 to 32 bytes of text!",
             Self::NameTaken => "Name is taken!",
             Self::Full => "Server is full!",
+            Self::Busy => "Server is busy: try again in a moment!",
             Self::LoginTimeout => "Login timeout!",
             Self::PingTimeout => "Ping timeout!",
             Self::TooMuch => "Too much at once!",
@@ -63,6 +65,7 @@ impl Fault {
             Self::BadName => &mut counters.bad_name,
             Self::NameTaken => &mut counters.name_taken,
             Self::Full => &mut counters.full,
+            Self::Busy => &mut counters.busy,
             Self::LoginTimeout => &mut counters.login_timeout,
             Self::PingTimeout => &mut counters.ping_timeout,
             Self::TooMuch => &mut counters.too_much,

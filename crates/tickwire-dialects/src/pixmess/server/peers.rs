@@ -1,194 +1,126 @@
-//! All connections: who has something to send, and who is to be looked after when.
+//! Putting messages into the outboxes of clients.
 
-use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use tickwire_session::{Instant, StreamId};
+use tickwire_session::{Instant, PeerId, Peers as Table, Transmit, Wrote};
 
-use super::super::SetId;
-use super::super::limits::WAITING_MAX;
-use super::super::message::{FromServer, Shared};
-use super::peer::{Peer, Stage};
+use crate::pixmess::SetId;
+use crate::pixmess::limits::WAITING_MAX;
+use crate::pixmess::message::{FromServer, Shared};
 
-/// The connections.
-#[derive(Debug, Default)]
+use super::connection::Connection;
+
+pub(super) type Peer = tickwire_session::Peer<Connection>;
+
+/// The connections, and what is told to them.
+#[derive(Debug)]
 pub(super) struct Peers {
-    all: BTreeMap<StreamId, Box<Peer>>,
-    /// Whose outbox changed, or whose stream has room again.
-    ready: BTreeSet<StreamId>,
-    /// Each connection once, under its alarm.
-    alarms: BTreeSet<(Instant, StreamId)>,
+    pub(super) table: Table<Connection>,
     /// Those that do not read, to be cut off as soon as nobody is being told anything.
-    overrun: Vec<StreamId>,
+    overrun: Vec<PeerId>,
 }
 
 impl Peers {
-    pub(super) fn insert(&mut self, on: StreamId, peer: Peer) {
-        self.all.insert(on, Box::new(peer));
-        self.rearm(on);
+    pub(super) fn new() -> Self {
+        Self {
+            // pixmess has neither tokens nor datagrams.
+            table: Table::new(Instant::ZERO, [0; 32], 0),
+            overrun: Vec::new(),
+        }
     }
 
-    pub(super) fn remove(&mut self, on: StreamId) -> Option<Box<Peer>> {
-        let peer = self.all.remove(&on)?;
-        self.alarms.remove(&(peer.alarm, on));
-        self.ready.remove(&on);
-        Some(peer)
+    pub(super) fn get(&self, id: PeerId) -> Option<&Peer> {
+        self.table.get(id)
     }
 
-    pub(super) fn get(&self, on: StreamId) -> Option<&Peer> {
-        self.all.get(&on).map(|peer| &**peer)
+    pub(super) fn get_mut(&mut self, id: PeerId) -> Option<&mut Peer> {
+        self.table.get_mut(id)
     }
 
-    pub(super) fn get_mut(&mut self, on: StreamId) -> Option<&mut Peer> {
-        self.all.get_mut(&on).map(|peer| &mut **peer)
+    pub(super) fn state(&mut self, id: PeerId) -> Option<&mut Connection> {
+        self.table.get_mut(id).map(|peer| &mut peer.state)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (StreamId, &Peer)> {
-        self.all.iter().map(|(&on, peer)| (on, &**peer))
-    }
-
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Peer> {
-        self.all.values_mut().map(|peer| &mut **peer)
-    }
-
-    pub(super) fn streams(&self) -> Vec<StreamId> {
-        self.all.keys().copied().collect()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.all.len()
+    pub(super) fn ids(&self) -> Vec<PeerId> {
+        self.table.iter().map(|(id, _)| id).collect()
     }
 
     /// Puts a message into the queue of somebody who takes part.
-    pub(super) fn tell(&mut self, on: StreamId, message: FromServer<Shared>) {
-        self.tell_if(on, |_| Some(message));
-    }
-
-    /// The same, if there is anything to be told to this one.
-    pub(super) fn tell_if(
-        &mut self,
-        on: StreamId,
-        message: impl FnOnce(&Peer) -> Option<FromServer<Shared>>,
-    ) {
-        let Some(peer) = self.all.get_mut(&on).filter(|peer| peer.is_playing()) else {
-            return;
-        };
-        // Who is to be cut off gets no more, so that the bound is one.
-        if peer.outbox.waiting() > WAITING_MAX {
-            return;
-        }
-        let Some(message) = message(peer) else {
-            return;
-        };
-        peer.outbox.push(message);
-        if peer.outbox.waiting() > WAITING_MAX {
-            self.overrun.push(on);
-        }
-        if !core::mem::replace(&mut peer.ready, true) {
-            self.ready.insert(on);
+    pub(super) fn tell(&mut self, id: PeerId, message: FromServer<Shared>) {
+        if let Some(connection) = self.state(id)
+            && connection.is_playing()
+        {
+            self.push(id, |connection| connection.outbox.push(message));
         }
     }
 
     /// The same for a message about a block or a layer of this set.
-    pub(super) fn tell_of(&mut self, on: StreamId, set: SetId, message: FromServer<Shared>) {
-        if let Some(peer) = self.all.get_mut(&on)
-            && peer.sight.our_set != set
+    pub(super) fn tell_of(&mut self, id: PeerId, set: SetId, message: FromServer<Shared>) {
+        if let Some(connection) = self.state(id)
+            && core::mem::replace(&mut connection.sight.our_set, set) != set
         {
-            peer.sight.our_set = set;
-            self.tell(on, FromServer::LayersetSelect { set });
+            self.tell(id, FromServer::LayersetSelect { set });
         }
-        self.tell(on, message);
+        self.tell(id, message);
     }
 
     /// Puts a message before everything that waits, even if its receiver does not take part.
-    pub(super) fn tell_urgently(&mut self, on: StreamId, message: FromServer<Shared>) {
-        let Some(peer) = self.all.get_mut(&on) else {
+    pub(super) fn tell_urgently(&mut self, id: PeerId, message: FromServer<Shared>) {
+        self.push(id, |connection| connection.outbox.push_urgent(message));
+    }
+
+    /// Tells everybody who can hear of movable sets.
+    pub(super) fn tell_of_set(&mut self, message: &FromServer<Shared>) {
+        for id in self.ids() {
+            if self.get(id).is_some_and(|peer| peer.state.knows_sets()) {
+                self.tell(id, message.clone());
+            }
+        }
+    }
+
+    fn push(&mut self, id: PeerId, push: impl FnOnce(&mut Connection)) {
+        let Some(connection) = self.state(id) else {
             return;
         };
-        if peer.outbox.waiting() > WAITING_MAX {
+        // Whoever is to be cut off gets no more, otherwise the limit is not a limit.
+        if connection.outbox.waiting() > WAITING_MAX {
             return;
         }
-        peer.outbox.push_urgent(message);
-        if peer.outbox.waiting() > WAITING_MAX {
-            self.overrun.push(on);
+        push(connection);
+        if connection.outbox.waiting() > WAITING_MAX {
+            self.overrun.push(id);
         }
-        peer.ready = true;
-        self.ready.insert(on);
-    }
-
-    /// Puts a message behind everything that waits, even if its receiver does not take part any more.
-    pub(super) fn tell_last(&mut self, on: StreamId, message: FromServer<Shared>) {
-        if let Some(peer) = self.all.get_mut(&on) {
-            peer.outbox.push(message);
-            peer.ready = true;
-            self.ready.insert(on);
-        }
-    }
-
-    /// Tells everybody who takes part and is `wanted`.
-    pub(super) fn tell_all(
-        &mut self,
-        message: &FromServer<Shared>,
-        wanted: impl Fn(&Peer) -> bool,
-    ) {
-        for on in self.streams() {
-            self.tell_if(on, |peer| wanted(peer).then(|| message.clone()));
-        }
+        self.table.mark_ready(id);
     }
 
     /// Somebody who does not read.
-    pub(super) fn pop_overrun(&mut self) -> Option<StreamId> {
+    pub(super) fn pop_overrun(&mut self) -> Option<PeerId> {
         self.overrun.pop()
     }
 
-    pub(super) fn set_room(&mut self, on: StreamId, bytes: u32) {
-        if let Some(peer) = self.all.get_mut(&on) {
-            peer.room = bytes;
-            peer.ready = true;
-            self.ready.insert(on);
+    /// Sets the deadline of a connection to what is due next. To be called when that is sooner than it
+    /// was: when it is later, the deadline comes early and does no harm.
+    pub(super) fn rearm(&mut self, id: PeerId) {
+        if let Some(Peer { link, state }) = self.table.get(id)
+            && !link.is_closing()
+        {
+            let deadline = state.deadline(link.last_heard);
+            self.table.set_deadline(id, Some(deadline));
         }
     }
 
-    /// Writes for somebody who has something to say and room for it, and says who it was; `Err` for
-    /// a connection that has said everything and is to be ended.
-    pub(super) fn write_next(&mut self, out: &mut Vec<u8>) -> Option<Result<StreamId, StreamId>> {
-        while let Some(&on) = self.ready.first() {
-            let Some(peer) = self.all.get_mut(&on) else {
-                self.ready.remove(&on);
-                continue;
-            };
-            if peer.can_write() {
-                peer.write(out);
-                return Some(Ok(on));
+    /// Writes for somebody who has something to say and room for it.
+    pub(super) fn poll_transmit(&mut self, out: &mut Vec<u8>) -> Option<Transmit> {
+        self.table.poll_transmit(out, |_, peer, out| {
+            let Peer { link, state } = peer;
+            if state.outbox.is_empty() {
+                return Wrote::Nothing;
             }
-            self.ready.remove(&on);
-            peer.ready = false;
-            if matches!(peer.stage, Stage::Closing { .. }) && peer.outbox.is_empty() {
-                return Some(Err(on));
+            if link.stream_room() == 0 {
+                return Wrote::Blocked;
             }
-        }
-        None
-    }
-
-    /// The next connection whose alarm has come; it has none until it is rearmed.
-    pub(super) fn pop_alarm(&mut self, now: Instant) -> Option<StreamId> {
-        let &(_, on) = self.alarms.first().filter(|(at, _)| *at <= now)?;
-        self.alarms.pop_first();
-        Some(on)
-    }
-
-    /// Sets the alarm of a connection to what is due next. To be called when that is sooner than it
-    /// was: when it is later, the alarm comes early and does no harm.
-    pub(super) fn rearm(&mut self, on: StreamId) {
-        if let Some(peer) = self.all.get_mut(&on) {
-            self.alarms.remove(&(peer.alarm, on));
-            peer.alarm = peer.deadline();
-            self.alarms.insert((peer.alarm, on));
-        }
-    }
-
-    pub(super) fn next_alarm(&self) -> Option<Instant> {
-        self.alarms.first().map(|&(at, _)| at)
+            link.traffic.messages_out += state.outbox.write(link.stream_room(), out);
+            Wrote::Stream
+        })
     }
 }

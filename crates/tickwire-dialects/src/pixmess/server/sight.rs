@@ -1,233 +1,397 @@
-//! Who is told what: block changes, entities, layers.
+//! What a client holds and knows, and what it is to be told next.
 //!
-//! A client hears of what happens in the chunks it holds, and of nothing else. Of entities it knows
-//! exactly those that stand in such a chunk, except those it asked not to hear of; its own entity is
-//! apart from all that: created once, at login, never destroyed for it, and never moved by the echo of
-//! its own steps.
+//! In: the scene as it is. Out: messages that bring what the client knows closer to it, nearest entities
+//! first and the others by turns, never more than were asked for.
 //!
-//! What a client holds or knows is nobody's business but its own. Whoever releases the chunk it
-//! stands in hears less, and is seen by others as before: otherwise releasing would make invisible.
+//! A client knows the entities that stand in the chunks it holds, except those it asked not to hear of.
+//! Its own is apart from all that: created once, at login, never destroyed for it, and never moved by
+//! the echo of its own steps. For each entity it is remembered how new the news were that the client
+//! got; nothing else of what it was told. So a client that is told seldom is told no more than how things
+//! are.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 
-use tickwire_session::StreamId;
+use crate::pixmess::limits::ENTITIES_MAX;
+use crate::pixmess::message::{FromServer, Shared};
+use crate::pixmess::{Cell, ChunkId, EntityId, SetId};
 
-use super::super::limits::{CHUNKS_HELD, HOLD_REACH, PIECE_MAX};
-use super::super::message::{BlockSet, FromServer, Shared};
-use super::super::{Block, BlockId, Cell, ChunkId, EntityId, Layer, SetId};
-use super::Server;
-use super::peer::{Guest, Sight};
-use super::scene::Entity;
+use super::scene::{Scene, Stamp};
 
-impl Server {
-    /// Tells everybody who holds the block's chunk.
-    pub(super) fn show_block(&mut self, id: BlockId, block: Block) {
-        let Self { peers, scene, .. } = self;
-        for &on in scene.watchers(id.chunk()) {
-            peers.tell_of(on, id.set, block_set(id, block));
-        }
+/// What a client was told of.
+#[derive(Debug, Default)]
+pub(super) struct Sight {
+    /// The chunks it holds, those asked for longest ago first.
+    pub(super) held: Vec<Held>,
+    /// Entities that it knows and that are out of its sight. They are destroyed before it is told of
+    /// any other: the number may be somebody else's by now.
+    lost: Vec<EntityId>,
+    /// Entities it does not want to hear of, and when it said so.
+    muted: BTreeMap<EntityId, Stamp>,
+    /// Who was told of last by turns.
+    turn: EntityId,
+    /// The layer set that its packets mean.
+    pub(super) its_set: SetId,
+    /// The layer set that packets to it mean.
+    pub(super) our_set: SetId,
+}
+
+/// A chunk that a client holds.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) chunk: ChunkId,
+    /// The entities that it was told are here, and as of when.
+    known: BTreeMap<EntityId, Stamp>,
+    /// Everything that changed here until then was told.
+    seen: Stamp,
+}
+
+/// An entity of which a client has not heard the newest.
+#[derive(Clone, Copy, Debug)]
+struct Stale {
+    entity: EntityId,
+    /// How far from the client's own.
+    distance: u32,
+    /// The place of its chunk among those held.
+    held: usize,
+}
+
+/// From whom a client looks, and from where.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Viewer {
+    /// A spectator has none.
+    pub(super) own: Option<EntityId>,
+    pub(super) at: Cell,
+}
+
+/// What a telling came to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Told {
+    /// Entities that were compared with what the client knows.
+    pub(super) compared: usize,
+    /// Messages.
+    pub(super) messages: usize,
+    /// Whether that was everything.
+    pub(super) complete: bool,
+}
+
+impl Sight {
+    pub(super) fn holds(&self, chunk: ChunkId) -> bool {
+        self.held.iter().any(|held| held.chunk == chunk)
     }
 
-    /// Tells one client what is in a place.
-    pub(super) fn show_block_to(&mut self, on: StreamId, id: BlockId, block: Block) {
-        self.peers.tell_of(on, id.set, block_set(id, block));
+    pub(super) fn chunks(&self) -> impl Iterator<Item = ChunkId> {
+        self.held.iter().map(|held| held.chunk)
     }
 
-    /// Puts an entity into the world.
-    pub(super) fn show_entity(&mut self, id: EntityId, entity: Entity) {
-        let chunk = ChunkId::root(entity.at.chunk());
-        let (owner, creation) = (entity.owner, entity.creation(id));
-        self.scene.insert(id, entity);
-        let Self { peers, scene, .. } = self;
-        for &on in scene.watchers(chunk) {
-            if Some(on) != owner {
-                peers.tell(on, creation.clone());
-            }
-        }
-    }
-
-    /// Takes an entity out of the world.
-    pub(super) fn hide_entity(&mut self, id: EntityId) {
-        let Some(entity) = self.scene.remove(id) else {
-            return;
+    /// The client gets a chunk, as the youngest it holds. Everybody in it is created, even those it
+    /// knows or did not want to hear of. Whether it did not hold the chunk before.
+    pub(super) fn hold(&mut self, scene: &Scene, chunk: ChunkId) -> bool {
+        let at = self.held.iter().position(|held| held.chunk == chunk);
+        let mut held = match at {
+            Some(at) => self.held.remove(at),
+            None => Held {
+                chunk,
+                known: BTreeMap::new(),
+                seen: Stamp::NEVER,
+            },
         };
-        let Self { peers, scene, .. } = self;
-        for &on in scene.watchers(ChunkId::root(entity.at.chunk())) {
-            if Some(on) != entity.owner {
-                peers.tell_if(on, |peer| {
-                    let known = peer.sight.hears_of(id);
-                    known.then_some(FromServer::EntityDestruction { entity: id })
-                });
-            }
+        held.seen = Stamp::NEVER;
+        for told in held.known.values_mut() {
+            *told = Stamp::NEVER;
         }
-        // The number may be given to somebody else.
-        for peer in peers.iter_mut() {
-            peer.sight.muted.remove(&id);
-        }
+        self.held.push(held);
+        let stands_here = |id| scene.entity(id).is_some_and(|it| it.at.chunk() == chunk.at);
+        self.muted.retain(|&id, _| !stands_here(id));
+        at.is_none()
     }
 
-    /// Puts an entity elsewhere. Those who see it before and after are told `news`, its own player
-    /// only if `owner_too`.
-    pub(super) fn relocate(
+    /// The client holds a chunk no more; whether it did.
+    pub(super) fn release(&mut self, chunk: ChunkId) -> bool {
+        let Some(at) = self.held.iter().position(|held| held.chunk == chunk) else {
+            return false;
+        };
+        self.lost.extend(self.held.remove(at).known.into_keys());
+        true
+    }
+
+    /// The client holds no chunk of a set that is gone. No entity stands in one.
+    pub(super) fn forget_set(&mut self, set: SetId) {
+        self.held.retain(|held| held.chunk.set != set);
+    }
+
+    /// The client wants to hear no more of an entity, and takes it out of its world by itself.
+    pub(super) fn mute(&mut self, scene: &Scene, entity: EntityId) {
+        for held in &mut self.held {
+            held.known.remove(&entity);
+        }
+        if self.muted.len() >= ENTITIES_MAX {
+            self.muted.retain(|&id, _| scene.entity(id).is_some());
+        }
+        self.muted.insert(entity, scene.now());
+    }
+
+    /// Whether there is an entity that the client still has to be told is gone.
+    pub(super) fn has_lost(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
+    /// Tells what the client does not know, in about `most` messages.
+    pub(super) fn tell(
         &mut self,
-        id: EntityId,
-        to: Cell,
-        news: &FromServer<Shared>,
-        owner_too: bool,
-    ) {
-        let Some(from) = self.scene.relocate(id, to) else {
-            return;
-        };
-        let Self { peers, scene, .. } = self;
-        let Some(entity) = scene.entity(id) else {
-            return;
-        };
-        let [old, new] = [from, to].map(|cell| ChunkId::root(cell.chunk()));
-        let others = |chunk| {
-            let watchers = scene.watchers(chunk).iter().copied();
-            watchers.filter(|on| Some(*on) != entity.owner)
-        };
-        for on in others(old) {
-            peers.tell_if(on, |peer| match () {
-                () if !peer.sight.hears_of(id) => None,
-                () if old == new || peer.sight.holds(new) => Some(news.clone()),
-                () => Some(FromServer::EntityDestruction { entity: id }),
-            });
+        scene: &Scene,
+        viewer: Viewer,
+        most: usize,
+        mut say: impl FnMut(FromServer<Shared>),
+    ) -> Told {
+        let mut stale = Vec::new();
+        let compared = self.compare(scene, viewer, &mut stale);
+        let gone = self.lost.len().min(most);
+        for entity in self.lost.drain(..gone) {
+            say(FromServer::EntityDestruction { entity });
         }
-        if old != new {
-            for on in others(new) {
-                peers.tell_if(on, |peer| {
-                    let is_new = peer.sight.hears_of(id) && !peer.sight.holds(old);
-                    is_new.then(|| entity.creation(id))
-                });
+        let mut told = Told {
+            compared,
+            messages: gone,
+            complete: self.lost.is_empty() && gone + stale.len() <= most,
+        };
+        if !self.lost.is_empty() {
+            return told;
+        }
+        self.choose(&mut stale, most - gone);
+        for it in stale {
+            told.messages += self.tell_entity(scene, it, told.complete, &mut say);
+        }
+        if told.complete {
+            for held in &mut self.held {
+                held.seen = scene.now();
             }
         }
-        if let Some(owner) = entity.owner {
-            if owner_too {
-                peers.tell(owner, news.clone());
-            }
-            if let Some(guest) = peers.get_mut(owner).and_then(|peer| peer.guest.as_mut()) {
-                guest.at = to;
-            }
-            if old != new {
-                self.release_far(owner);
-            }
-        }
+        told
     }
 
-    /// Gives a client a chunk, and everything that stands in it.
-    pub(super) fn show_layer(&mut self, on: StreamId, chunk: ChunkId, layer: &Layer) {
-        let Some((guest, sight)) = self.guest_and_sight(on) else {
-            return;
-        };
-        // Since it was asked for, the set may have gone, of which the client was told, or the player.
-        if self.scene.corner(chunk.set).is_none() {
-            return;
-        }
-        if self.scene.distance(chunk, guest.at) > HOLD_REACH {
-            return self.release(on, chunk);
-        }
-        if !sight.holds(chunk) {
-            if sight.held.len() >= CHUNKS_HELD
-                && let Some(furthest) = self.furthest(on)
-            {
-                self.release(on, furthest);
-            }
-            self.scene.watch(chunk, on);
-        }
-        let Self { peers, scene, .. } = self;
-        let Some(peer) = peers.get_mut(on) else {
-            return;
-        };
-        // One that was asked for again is the youngest again.
-        peer.sight.held.retain(|held| *held != chunk);
-        peer.sight.held.push(chunk);
-        peers.tell_of(on, chunk.set, FromServer::LayerStart(chunk.at));
-        let gzip = layer.shared();
-        for from in (0..gzip.len()).step_by(PIECE_MAX.into()) {
-            let data = Shared::part(&gzip, from, PIECE_MAX.into());
-            peers.tell(on, FromServer::LayerData { data });
-        }
-        peers.tell(on, FromServer::LayerEnd);
-        for (id, entity) in scene.crowd(chunk) {
-            if entity.owner == Some(on) {
+    /// Finds who is not as the client knows it, and those it has lost sight of; how many were compared.
+    fn compare(&mut self, scene: &Scene, viewer: Viewer, stale: &mut Vec<Stale>) -> usize {
+        let Self { held, muted, .. } = self;
+        let mut strays = Vec::new();
+        let mut compared = 0;
+        for (place, Held { chunk, known, seen }) in held.iter_mut().enumerate() {
+            if !scene.changed_since(*chunk, *seen) {
                 continue;
             }
-            if let Some(peer) = peers.get_mut(on) {
-                peer.sight.muted.remove(&id);
-            }
-            peers.tell(on, entity.creation(id));
-        }
-    }
-
-    /// Tells a client that it hears no more of a chunk, whether it held it or not.
-    pub(super) fn release(&mut self, on: StreamId, chunk: ChunkId) {
-        let release = FromServer::LayerRelease(chunk.at);
-        self.peers.tell_of(on, chunk.set, release);
-        self.let_go(on, chunk);
-    }
-
-    /// Stops telling a client of a chunk: what it knew there is destroyed for it, and only for it.
-    pub(super) fn let_go(&mut self, on: StreamId, chunk: ChunkId) {
-        let Self { peers, scene, .. } = self;
-        let Some(peer) = peers.get_mut(on) else {
-            return;
-        };
-        if !peer.sight.holds(chunk) {
-            return;
-        }
-        peer.sight.held.retain(|held| *held != chunk);
-        scene.unwatch(chunk, on);
-        for (id, entity) in scene.crowd(chunk) {
-            if entity.owner != Some(on) {
-                peers.tell_if(on, |peer| {
-                    let known = peer.sight.hears_of(id);
-                    known.then_some(FromServer::EntityDestruction { entity: id })
+            let mut note = |entity, at| {
+                stale.push(Stale {
+                    entity,
+                    distance: distance(viewer.at, at),
+                    held: place,
                 });
+            };
+            let is_muted = |id| match (muted.get(&id), scene.entity(id)) {
+                (Some(since), Some(entity)) => entity.born <= *since,
+                _ => false,
+            };
+            let is_new = |id| Some(id) != viewer.own && (muted.is_empty() || !is_muted(id));
+            // Both are in the order of numbers, so one walk along them finds every difference.
+            let mut crowd = scene.crowd(*chunk).inspect(|_| compared += 1).peekable();
+            known.retain(|&id, told| {
+                while let Some((other, stand)) = crowd.next_if(|(other, _)| *other < id) {
+                    if is_new(other) {
+                        note(other, stand.at);
+                    }
+                }
+                match crowd.next_if(|(other, _)| *other == id) {
+                    Some((_, stand)) => {
+                        if stand.changed > *told {
+                            note(id, stand.at);
+                        }
+                        true
+                    }
+                    None => {
+                        strays.push((id, *told));
+                        false
+                    }
+                }
+            });
+            for (other, stand) in crowd.filter(|(other, _)| is_new(*other)) {
+                note(other, stand.at);
             }
         }
-    }
-
-    /// Releases what has come too far away for 16 bits to name its cells.
-    pub(super) fn release_far(&mut self, on: StreamId) {
-        let Some((guest, sight)) = self.guest_and_sight(on) else {
-            return;
-        };
-        let far = |chunk: &ChunkId| self.scene.distance(*chunk, guest.at) > HOLD_REACH;
-        let far: Vec<_> = sight.held.iter().copied().filter(far).collect();
-        for chunk in far {
-            self.release(on, chunk);
+        for (id, told) in strays {
+            // It may have gone no further than to another chunk that the client holds. It is found to
+            // be stale there: if not before, it came later.
+            let at = scene
+                .entity(id)
+                .map(|entity| ChunkId::root(entity.at.chunk()));
+            match self.held.iter_mut().find(|held| Some(held.chunk) == at) {
+                Some(held) => {
+                    held.known.insert(id, told);
+                }
+                None => self.lost.push(id),
+            }
         }
+        compared
     }
 
-    /// The chunk that a client can miss most easily; of several, the one held for longest.
-    fn furthest(&self, on: StreamId) -> Option<ChunkId> {
-        let (guest, sight) = self.guest_and_sight(on)?;
-        let held = sight.held.iter().copied();
-        held.min_by_key(|chunk| Reverse(self.scene.distance(*chunk, guest.at)))
+    /// Leaves so many: if there are more, one half are the nearest and the others are who comes next
+    /// in the order of numbers, so that everybody's turn comes however many stand close by.
+    fn choose(&mut self, stale: &mut Vec<Stale>, most: usize) {
+        if stale.len() <= most || most == 0 {
+            stale.truncate(most);
+            return;
+        }
+        let near = most / 2;
+        stale.select_nth_unstable_by_key(near, |it| (it.distance, it.entity));
+        let turn = self.turn.0;
+        let after = |it: &Stale| it.entity.0.wrapping_sub(turn).wrapping_sub(1);
+        if let Some(others) = stale.get_mut(near..) {
+            let (_, last, _) = others.select_nth_unstable_by_key(most - near - 1, after);
+            self.turn = last.entity;
+        }
+        stale.truncate(most);
     }
 
-    fn guest_and_sight(&self, on: StreamId) -> Option<(&Guest, &Sight)> {
-        let peer = self.peers.get(on)?;
-        Some((peer.guest.as_ref()?, &peer.sight))
-    }
-
-    /// Everybody who can hear of movable sets and holds a chunk of this one.
-    pub(super) fn holders_of(&self, set: SetId) -> Vec<StreamId> {
-        let holds = |held: &[ChunkId]| held.iter().any(|chunk| chunk.set == set);
-        self.peers
-            .iter()
-            .filter(|(_, peer)| holds(&peer.sight.held))
-            .map(|(on, _)| on)
-            .collect()
+    /// Tells of one entity, step by step if there is time for that; in how many messages.
+    fn tell_entity(
+        &mut self,
+        scene: &Scene,
+        stale: Stale,
+        step_by_step: bool,
+        say: &mut impl FnMut(FromServer<Shared>),
+    ) -> usize {
+        let id = stale.entity;
+        let (Some(entity), Some(held)) = (scene.entity(id), self.held.get_mut(stale.held)) else {
+            return 0;
+        };
+        match held.known.insert(id, scene.now()) {
+            Some(told) if told >= entity.born => match entity.steps_since(told) {
+                Some(steps) if step_by_step || steps.len() == 1 => {
+                    let messages = steps.len();
+                    for direction in steps {
+                        let direction = direction.code();
+                        say(FromServer::Movement {
+                            entity: id,
+                            direction,
+                        });
+                    }
+                    return messages;
+                }
+                _ => say(FromServer::EntityPosition {
+                    entity: id,
+                    at: entity.at,
+                }),
+            },
+            _ => say(entity.creation(id)),
+        }
+        1
     }
 }
 
-fn block_set(id: BlockId, block: Block) -> FromServer<Shared> {
-    FromServer::BlockSet(BlockSet {
-        sublayer: id.sublayer,
-        cell: id.cell.low(),
-        block,
-    })
+/// In cells, diagonal steps counted as one.
+fn distance(from: Cell, to: Cell) -> u32 {
+    from.x.abs_diff(to.x).max(from.y.abs_diff(to.y))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::pixmess::message::Look;
+    use crate::pixmess::server::scene::Entity;
+    use crate::pixmess::{ChunkXy, Direction};
+
+    const CHUNK: ChunkId = ChunkId::root(ChunkXy { x: 0, y: 0 });
+    const VIEWER: Viewer = Viewer {
+        own: None,
+        at: Cell { x: 0, y: 0 },
+    };
+
+    fn creature(x: i32, y: i32) -> Entity {
+        Entity::new(Cell { x, y }, Look::default(), "cat".into(), None)
+    }
+
+    /// Creatures 1, 2, … in a row, the last nearest, and a client that knows them.
+    fn row(count: u16) -> (Scene, Sight) {
+        let mut scene = Scene::default();
+        for id in 1..=count {
+            scene.insert(EntityId(id), creature(i32::from(count - id), 0));
+        }
+        let mut sight = Sight::default();
+        sight.hold(&scene, CHUNK);
+        assert_eq!(told(&mut sight, &scene, 100).0.len(), usize::from(count));
+        (scene, sight)
+    }
+
+    /// Who was told of, and whether that was everything.
+    fn told(sight: &mut Sight, scene: &Scene, most: usize) -> (Vec<u16>, bool) {
+        let mut ids = vec![];
+        let told = sight.tell(scene, VIEWER, most, |message| {
+            ids.push(match message {
+                FromServer::EntityCreation { entity, .. }
+                | FromServer::EntityDestruction { entity }
+                | FromServer::EntityPosition { entity, .. }
+                | FromServer::Movement { entity, .. } => entity.0,
+                other => panic!("{other:?}"),
+            });
+        });
+        assert_eq!(told.messages, ids.len());
+        ids.sort_unstable();
+        (ids, told.complete)
+    }
+
+    fn stir(scene: &mut Scene, ids: impl Iterator<Item = u16>) {
+        for id in ids {
+            let at = scene.entity(EntityId(id)).unwrap().at;
+            scene.relocate(EntityId(id), at.step(Direction::South).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn half_are_the_nearest_and_half_are_next_in_turn() {
+        let (mut scene, mut sight) = row(40);
+        stir(&mut scene, 1..=40);
+        assert_eq!(told(&mut sight, &scene, 4), (vec![1, 2, 39, 40], false));
+        // Those close by never rest, and everybody's turn comes nevertheless.
+        for turn in 1..19 {
+            stir(&mut scene, 39..=40);
+            let next = 2 * turn;
+            let expected = vec![next + 1, next + 2, 39, 40];
+            assert_eq!(told(&mut sight, &scene, 4), (expected, turn == 18));
+        }
+        assert_eq!(told(&mut sight, &scene, 4), (vec![], true));
+    }
+
+    #[test]
+    fn who_is_gone_is_destroyed_before_its_number_is_somebody_else() {
+        let (mut scene, mut sight) = row(3);
+        scene.remove(EntityId(2));
+        scene.insert(EntityId(2), creature(500, 0));
+        scene.remove(EntityId(3));
+        assert_eq!(told(&mut sight, &scene, 1), (vec![2], false));
+        scene.relocate(EntityId(2), Cell { x: 1, y: 1 }, None);
+        assert_eq!(told(&mut sight, &scene, 1), (vec![3], false));
+        assert_eq!(told(&mut sight, &scene, 1), (vec![2], true));
+    }
+
+    #[test]
+    fn a_number_that_was_given_again_in_the_same_chunk_is_created_anew() {
+        let (mut scene, mut sight) = row(3);
+        scene.remove(EntityId(2));
+        scene.insert(EntityId(2), creature(9, 9));
+        let mut said = vec![];
+        sight.tell(&scene, VIEWER, 10, |message| said.push(message));
+        assert!(
+            matches!(said[..], [FromServer::EntityCreation { .. }]),
+            "{said:?}"
+        );
+    }
+
+    #[test]
+    fn what_did_not_change_is_not_compared() {
+        let (mut scene, mut sight) = row(3);
+        let idle = sight.tell(&scene, VIEWER, 10, |_| {});
+        assert_eq!((idle.compared, idle.messages), (0, 0));
+        stir(&mut scene, 2..3);
+        assert_eq!(sight.tell(&scene, VIEWER, 10, |_| {}).compared, 3);
+    }
 }

@@ -1,9 +1,11 @@
 //! Clients that ask for too much of a server.
 
-use tickwire_dialects::pixmess::limits::{CONNECTIONS_MAX, HELD_BACK_MAX, WAITING_MAX};
+use tickwire_dialects::pixmess::limits::{HELD_BACK_MAX, WAITING_MAX};
 use tickwire_dialects::pixmess::{Block, Departure, ServerEvent};
 
-use tickwire_session::{Addr, Host, Session, StreamId};
+use tickwire_session::{
+    Addr, Host, JOINS_A_HOST, Session, StreamId, WAITING_MAX as ADMISSION_WAITING_MAX,
+};
 
 use super::super::script::{ANN, BOB, CID, Script, ms};
 use super::super::words::{Heard, Said, WALL, chat, kick, login, say, solid, xy};
@@ -111,22 +113,60 @@ fn five_hundred_idle_connections_are_gone_after_five_seconds() {
     s.expects_nothing(ANN);
 }
 
-#[test]
-fn there_are_only_so_many_connections() {
-    let mut s = Script::new();
-    let first = 10;
-    let most = u32::try_from(CONNECTIONS_MAX).unwrap();
-    // One drain is enough for all of them.
-    for who in first..first + most - 1 {
+/// Opens so many connections from one host, without a word.
+fn open_silent(s: &mut Script, first: u32, count: u32) {
+    let host = Host::Ip([192, 0, 2, 1].into());
+    for who in first..first + count {
         let on = StreamId::Accepted(who);
-        let host = Host::Link(who.into());
-        s.server.handle_opened(s.now, on, Addr { host, port: 0 });
+        s.server.handle_opened(s.now, on, Addr { host, port: 99 });
     }
-    s.open(ANN);
-    assert!(s.is_open(ANN));
+    while s.server.poll_transmit(s.now, &mut Vec::new()).is_some() {}
+}
+
+#[test]
+fn silent_connections_do_not_lock_newcomers_out() {
+    let mut s = Script::new();
+    s.join(ANN, "ann");
+    open_silent(&mut s, 1_000, 5_000);
+    let silent = u64::try_from(ADMISSION_WAITING_MAX).unwrap();
+    assert_eq!(s.counters().gave_way, 5_000 - silent);
+    // A newcomer pushes out one of the crowd, and whoever plays is left alone.
+    s.join(BOB, "bob");
+    assert_eq!(s.state(ANN), Some("Playing"));
+}
+
+#[test]
+fn logins_of_one_host_are_limited_and_told_so() {
+    let mut s = Script::new();
+    let joins = 3 * JOINS_A_HOST;
+    let host = Host::Ip([192, 0, 2, 1].into());
+    for number in 0..joins {
+        let who = 1_000 + number;
+        s.open_from(who, host);
+        s.send(who, &[login(1, format!("{number}").leak())]);
+    }
+    assert_eq!(s.counters().busy, u64::from(joins - JOINS_A_HOST));
+    let text = "Server is busy: try again in a moment!";
+    s.expects_end(1_000 + JOINS_A_HOST, &[kick(text)]);
+    // Others are not concerned.
+    s.join(ANN, "ann");
+    s.advance(ms(1_000));
+    s.open_from(9_000, host);
+    s.send(9_000, &[login(1, "later")]);
+    assert_eq!(s.state(9_000), Some("Playing"));
+}
+
+#[test]
+fn a_server_that_is_too_slow_takes_nobody_and_keeps_who_plays() {
+    let mut s = Script::new();
+    s.join(ANN, "ann");
+    s.server.set_busy(true);
     s.open(BOB);
-    s.expects_cut(BOB);
-    assert_eq!(s.counters().too_many_connections, 1);
+    s.send(BOB, &[login(1, "bob")]);
+    s.expects_end(BOB, &[kick("Server is busy: try again in a moment!")]);
+    assert_eq!(s.state(ANN), Some("Playing"));
+    s.server.set_busy(false);
+    s.join(CID, "cid");
 }
 
 #[test]

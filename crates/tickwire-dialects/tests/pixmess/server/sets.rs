@@ -186,13 +186,13 @@ fn a_spectator_watches_and_does_nothing_else() {
     s.expects_nothing(ANN);
     assert_eq!(s.counters().spectator_acted, 4);
     s.send(ANN, &[walk(0), edit(solid(2, 2), WALL), say("hi")]);
-    let news = [moved(ann, 0), changed(solid(2, 2), WALL), chat("<ann> hi")];
+    let news = [changed(solid(2, 2), WALL), moved(ann, 0), chat("<ann> hi")];
     s.expects(CID, &news);
     s.send(
         CID,
         &[FromClient::LayerRelease(xy(0, 0)), FromClient::PlayerId],
     );
-    s.expects(CID, &[destruction(ann.entity()), player_id(PlayerId(2))]);
+    s.expects(CID, &[player_id(PlayerId(2)), destruction(ann.entity())]);
 }
 
 #[test]

@@ -16,13 +16,13 @@ pub(super) struct Script {
     pub(super) endless: bool,
 }
 
-/// A `handle_*` call, without rooms, which would bury the others.
+/// A `handle_*` call, without rooms of streams, which would bury the others.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Told {
     Opened(StreamId, Addr),
     Bytes(StreamId, Vec<u8>),
     Datagram(Addr, Vec<u8>),
-    Largest(Path, u16),
+    Room(Addr, Room),
     Closed(StreamId, Ended),
     Woken,
 }
@@ -80,8 +80,8 @@ impl Session for Script {
     }
 
     fn handle_room(&mut self, now: Instant, path: Path, room: Room) {
-        if let Path::Datagrams(_) = path {
-            self.tell(now, Told::Largest(path, room.largest));
+        if let Path::Datagrams(addr) = path {
+            self.tell(now, Told::Room(addr, room));
         }
     }
 

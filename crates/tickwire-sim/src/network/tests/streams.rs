@@ -73,7 +73,7 @@ fn a_dial_into_a_partition_ends_as_unreachable() {
     let on = a.dial(0, B);
     net.run_for(ms(10_000), &mut [&mut a, &mut b]);
     let unreachable = Told::Closed(on, Ended::Unreachable);
-    assert_eq!(a.told, [(Instant::ZERO + DIAL_PATIENCE, unreachable)]);
+    assert_eq!(a.told, [(Instant::ZERO + DIAL_TIMEOUT, unreachable)]);
     net.heal(node_a, node_b);
     net.run_until_quiet(ms(10_000), &mut [&mut a, &mut b])
         .unwrap();
@@ -325,7 +325,7 @@ fn every_byte_is_echoed_in_order_whatever_the_network() {
 fn a_stream_over_a_bottleneck_runs_at_its_rate() {
     let (mut net, mut a, mut b, on) = open_stream(StreamConditions::USUAL);
     net.set_conditions(Conditions {
-        bottleneck: Some(crate::Bottleneck {
+        bottleneck: Some(Bottleneck {
             bytes_per_second: 50_000,
             queue_bytes: 100_000,
         }),

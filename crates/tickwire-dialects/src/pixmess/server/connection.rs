@@ -1,51 +1,44 @@
 //! One connection as the server knows it.
 
-use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use tickwire_session::{Addr, Instant, PeerStats, Room, RoundTrip, TokenBucket, Traffic};
+use tickwire_session::{Instant, PeerLink, PeerStats, RoundTrip, TokenBucket};
 
-use super::super::inbox::Inbox;
-use super::super::limits::{
-    CHAT_SPAN, CHATS_A_SPAN, CORRECTIONS_A_SECOND, EDITS_A_SECOND, LOGIN_PATIENCE, MOVE_REFILL,
-    MOVES_AT_ONCE, PING_PERIOD, REQUESTS_A_SECOND, TIMEOUT,
+use crate::pixmess::inbox::Inbox;
+use crate::pixmess::limits::{
+    CHAT_SPAN, CHATS_A_SPAN, CORRECTIONS_A_SECOND, EDITS_A_SECOND, MOVE_REFILL, MOVES_AT_ONCE,
+    PING_PERIOD, REQUESTS_A_SECOND, TIMEOUT,
 };
-use super::super::message::{FromServer, Look, Shared, Version};
-use super::super::outbox::Outbox;
-use super::super::pace::Pace;
-use super::super::{Block, BlockId, Cell, ChunkId, Direction, EntityId, PlayerId, SetId};
+use crate::pixmess::message::{FromServer, Look, Shared, Version};
+use crate::pixmess::outbox::Outbox;
+use crate::pixmess::pace::Pace;
+use crate::pixmess::{Block, BlockId, Cell, ChunkId, Direction, PlayerId};
+
+use super::news::Turn;
+use super::sight::Sight;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A connection.
+/// What the server keeps of a connection, besides its path.
 #[derive(Debug)]
-pub(super) struct Peer {
-    pub(super) addr: Addr,
+pub(super) struct Connection {
     pub(super) stage: Stage,
     /// What the game was asked about it. Until that is answered, nothing more of it is read.
     pub(super) asked: Option<Question>,
     pub(super) inbox: Inbox,
     pub(super) outbox: Outbox<FromServer<Shared>>,
-    pub(super) room: u32,
     pub(super) guest: Option<Guest>,
     pub(super) sight: Sight,
+    pub(super) turn: Turn,
     pub(super) rates: Rates,
-    opened: Instant,
-    pub(super) last_heard: Instant,
     last_ping: Instant,
     /// When the ping was sent that is not answered yet.
     pinged: Option<Instant>,
-    pub(super) round_trip: RoundTrip,
-    pub(super) traffic: Traffic,
+    round_trip: RoundTrip,
     /// Whether steps were refused without a word, for the rate of words about it.
     pub(super) owes_correction: bool,
-    /// Whether it is among those who may have something to be written.
-    pub(super) ready: bool,
-    pub(super) refused: u64,
-    /// When it is looked after next: never later than something is due.
-    pub(super) alarm: Instant,
 }
 
 /// How far a connection has come (see `STATES.md`).
@@ -57,8 +50,8 @@ pub(super) enum Stage {
     Entering,
     /// It takes part.
     Playing,
-    /// It was told to go, and has this long to read that.
-    Closing { until: Instant },
+    /// It was told to go.
+    Closing,
 }
 
 /// What the game is asked about a client.
@@ -81,36 +74,13 @@ pub(super) struct Guest {
     pub(super) version: Version,
     /// Where it stands, or looks from.
     pub(super) at: Cell,
+    /// How many of the lines for everybody it was told.
+    pub(super) lines_read: u64,
 }
 
 impl Guest {
     pub(super) const fn is_spectator(&self) -> bool {
         self.name.is_empty()
-    }
-}
-
-/// What a client was told of, so that it can be told what changes.
-#[derive(Debug, Default)]
-pub(super) struct Sight {
-    /// The chunks it holds, those asked for longest ago first.
-    pub(super) held: Vec<ChunkId>,
-    /// Entities it does not want to hear of. All others that stand in a chunk it holds it knows, but
-    /// for its own.
-    pub(super) muted: BTreeSet<EntityId>,
-    /// The layer set that its packets mean.
-    pub(super) its_set: SetId,
-    /// The layer set that packets to it mean.
-    pub(super) our_set: SetId,
-}
-
-impl Sight {
-    pub(super) fn holds(&self, chunk: ChunkId) -> bool {
-        self.held.contains(&chunk)
-    }
-
-    /// Whether it wants to hear of somebody else.
-    pub(super) fn hears_of(&self, entity: EntityId) -> bool {
-        !self.muted.contains(&entity)
     }
 }
 
@@ -133,17 +103,16 @@ pub(super) struct Rates {
     pub(super) chats: Pace,
 }
 
-impl Peer {
-    pub(super) fn new(now: Instant, addr: Addr) -> Self {
+impl Connection {
+    pub(super) fn new(now: Instant) -> Self {
         Self {
-            addr,
             stage: Stage::Greeting,
             asked: None,
             inbox: Inbox::default(),
             outbox: Outbox::new(),
-            room: Room::CLOSED.bytes,
             guest: None,
             sight: Sight::default(),
+            turn: Turn::default(),
             rates: Rates {
                 moves: TokenBucket::new(now, MOVES_AT_ONCE, MOVE_REFILL),
                 corrections: Pace::new(CORRECTIONS_A_SECOND, SECOND),
@@ -151,16 +120,10 @@ impl Peer {
                 requests: Pace::new(REQUESTS_A_SECOND, SECOND),
                 chats: Pace::new(CHATS_A_SPAN, CHAT_SPAN),
             },
-            opened: now,
-            last_heard: now,
             last_ping: now,
             pinged: None,
             round_trip: RoundTrip::new(),
-            traffic: Traffic::NONE,
             owes_correction: false,
-            ready: false,
-            refused: 0,
-            alarm: Instant::NEVER,
         }
     }
 
@@ -182,15 +145,15 @@ impl Peer {
     /// Ceases to be anybody, which happens once.
     pub(super) fn withdraw(&mut self) -> Traces {
         Traces {
-            held: core::mem::take(&mut self.sight.held),
+            held: core::mem::take(&mut self.sight).chunks().collect(),
             guest: self.guest.take(),
-            played: self.is_playing(),
+            played: core::mem::replace(&mut self.stage, Stage::Closing) == Stage::Playing,
         }
     }
 
-    /// When something is due, if nothing more is heard.
-    pub(super) fn deadline(&self) -> Instant {
-        let silence = self.silence_deadline();
+    /// When something is due that was not heard since, for one that has logged in.
+    pub(super) fn deadline(&self, last_heard: Instant) -> Instant {
+        let silence = self.silence_deadline(last_heard);
         match self.rates.corrections.next() {
             Some(next) if self.owes_correction => silence.min(next),
             _ => silence,
@@ -198,15 +161,9 @@ impl Peer {
     }
 
     /// When silence has a consequence.
-    pub(super) fn silence_deadline(&self) -> Instant {
-        match self.stage {
-            Stage::Greeting => self.opened + LOGIN_PATIENCE,
-            Stage::Entering | Stage::Playing => {
-                let ping = self.last_heard.max(self.last_ping) + PING_PERIOD;
-                ping.min(self.last_heard + TIMEOUT)
-            }
-            Stage::Closing { until } => until,
-        }
+    pub(super) fn silence_deadline(&self, last_heard: Instant) -> Instant {
+        let ping = last_heard.max(self.last_ping) + PING_PERIOD;
+        ping.min(last_heard + TIMEOUT)
     }
 
     pub(super) fn note_ping(&mut self, now: Instant) {
@@ -222,20 +179,7 @@ impl Peer {
         }
     }
 
-    /// Writes what there is room for.
-    pub(super) fn write(&mut self, out: &mut Vec<u8>) {
-        let before = out.len();
-        self.traffic.messages_out += self.outbox.write(self.room, out);
-        let written = out.len() - before;
-        self.room -= u32::try_from(written).unwrap_or(self.room);
-        self.traffic.sent(written);
-    }
-
-    pub(super) fn can_write(&self) -> bool {
-        self.room > 0 && !self.outbox.is_empty()
-    }
-
-    pub(super) fn stats(&self) -> PeerStats<'_> {
+    pub(super) fn stats(&self, link: &PeerLink, visit: &mut dyn FnMut(&PeerStats<'_>)) {
         let name = self.guest.as_ref().map_or("", |guest| &guest.name);
         let spectates = self.guest.as_ref().is_some_and(Guest::is_spectator);
         let state = match self.stage {
@@ -243,13 +187,11 @@ impl Peer {
             Stage::Entering => "Entering",
             Stage::Playing if spectates => "Watching",
             Stage::Playing => "Playing",
-            Stage::Closing { .. } => "Closing",
+            Stage::Closing => "Closing",
         };
-        let mut stats = PeerStats::new(name, self.addr, state);
+        let mut stats = link.stats(name, state);
         stats.round_trip = self.round_trip.mean();
         stats.jitter = self.round_trip.jitter();
-        stats.traffic = self.traffic;
-        stats.refused = self.refused;
-        stats
+        visit(&stats);
     }
 }
