@@ -18,8 +18,6 @@ mod reone;
 
 use core::fmt;
 use core::time::Duration;
-use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use tickwire_session::{Addr, Instant, Session};
 use tickwire_wire::{DecodeError, Trace};
@@ -31,6 +29,7 @@ use crate::{Intent, Loadout, Score, View, Worlds};
 
 pub use load::LoadError;
 pub use notice::Notice;
+pub use reone::Settings as ReoneSettings;
 
 /// Every protocol that the games speak.
 pub const PROTOCOLS: &[Protocol] = &[
@@ -98,17 +97,11 @@ pub struct Opening<'a> {
     pub settings: &'a Settings,
 }
 
-/// What whoever serves may choose. A protocol passes over what it has no use for.
+/// What whoever serves may choose: of each protocol that leaves a choice, its own settings.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Whether reone's snapshots are Huffman-coded.
-    pub huffman: bool,
-    /// How long a round lasts, before reone's clients load the next; for ever, unless told.
-    pub round: Option<Duration>,
-    /// Ships for reone's clients, of whom the others look on; as many as the arena holds, unless told.
-    pub ships: Option<usize>,
-    /// What reone's clients load besides what they need, by name.
-    pub resources: BTreeMap<String, Arc<[u8]>>,
+    /// reone's.
+    pub reone: ReoneSettings,
 }
 
 /// How to get a client's half that connects as `name`.

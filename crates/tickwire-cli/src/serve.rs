@@ -11,7 +11,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant as WallClock};
 
 use anyhow::Context;
-use tickwire_demo::gateway::{Connect, Notice, PROTOCOLS, Paths, Protocol, Settings};
+use tickwire_demo::gateway::{
+    Connect, Notice, PROTOCOLS, Paths, Protocol, ReoneSettings, Settings,
+};
 use tickwire_demo::tiles::TileWorld;
 use tickwire_demo::{Host, Pace};
 use tickwire_net::{Carries, Driver};
@@ -114,11 +116,12 @@ impl Args {
 
     fn settings(&self) -> Settings {
         let minutes = |minutes: u16| Duration::from_secs(60 * u64::from(minutes));
-        Settings {
+        let reone = ReoneSettings {
             huffman: self.huffman,
             round: self.round.map(minutes),
-            ..Settings::default()
-        }
+            ..ReoneSettings::default()
+        };
+        Settings { reone }
     }
 
     fn protocols(&self) -> Vec<&'static Protocol> {

@@ -45,7 +45,7 @@ pub use server::{
 };
 pub use status::{AnyStatus, CreatureStatus, Mode, SpatialStatus};
 pub use stream::{Inbox, Outbox};
-pub use text::{BadText, Text};
+pub use text::{BadText, Remark, Text};
 pub use tickwire_state::{SightRange, Vec2, Vec3};
 
 /// The port that a reone server listens on, for TCP and UDP, unless told otherwise.

@@ -37,8 +37,13 @@ impl TokenBucket {
 
     /// Takes one token, if there is one.
     pub fn take(&mut self, now: Instant) -> Option<()> {
+        self.take_many(now, 1)
+    }
+
+    /// Takes so many tokens, or none if there are fewer.
+    pub fn take_many(&mut self, now: Instant, count: u32) -> Option<()> {
         self.count(now);
-        self.tokens = self.tokens.checked_sub(1)?;
+        self.tokens = self.tokens.checked_sub(count)?;
         Some(())
     }
 
@@ -95,6 +100,16 @@ mod tests {
         let later = Instant::from_millis(1_000_000);
         let at_once = (0..10).filter(|_| bucket.take(later).is_some()).count();
         assert_eq!(at_once, 3);
+    }
+
+    #[test]
+    fn many_are_taken_together_or_not_at_all() {
+        let mut bucket = TokenBucket::new(Instant::ZERO, 10, Duration::from_millis(10));
+        assert_eq!(bucket.take_many(Instant::ZERO, 7), Some(()));
+        assert_eq!(bucket.take_many(Instant::ZERO, 4), None);
+        assert_eq!(bucket.take_many(Instant::ZERO, 3), Some(()));
+        assert_eq!(bucket.take_many(Instant::from_millis(40), 4), Some(()));
+        assert_eq!(bucket.take_many(Instant::from_millis(40), 0), Some(()));
     }
 
     #[test]

@@ -286,6 +286,11 @@ impl Uplink {
         self.retry.lost = None;
     }
 
+    /// The server answered: how long it is tried counts from the next loss on.
+    pub const fn set_answered(&mut self) {
+        self.retry.lost = None;
+    }
+
     /// The connection is lost, or given up. Returns the pause until it is dialled again; `None` if the
     /// patience is over, and then it has ended. `at_once` is for the first attempt after a connection
     /// that was good.

@@ -19,6 +19,7 @@ mod words;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tickwire_dialects::reone::{self, ObjectId, Text};
 
@@ -39,6 +40,19 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         reone::inspect(from == Side::Client, on == Carrier::Stream, bytes, trace)
     },
 };
+
+/// What whoever serves may choose.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Whether snapshots are Huffman-coded.
+    pub huffman: bool,
+    /// How long a round lasts, before clients load the next; for ever, unless told.
+    pub round: Option<Duration>,
+    /// Ships for clients, of whom the others look on; as many as the arena holds, unless told.
+    pub ships: Option<usize>,
+    /// What clients load besides what they need, by name.
+    pub resources: Resources,
+}
 
 /// What clients load, by name.
 type Resources = BTreeMap<String, Arc<[u8]>>;

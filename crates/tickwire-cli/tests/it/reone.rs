@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tickwire_demo::gateway::{ArenaClient, Connect, Protocol, Settings, Status};
+use tickwire_demo::gateway::{ArenaClient, Connect, Protocol, ReoneSettings, Settings, Status};
 use tickwire_demo::{Host, Loadout, STEP};
 use tickwire_net::{Carries, Driver};
 use tickwire_session::{Instant, Session};
@@ -268,10 +268,11 @@ fn snapshots_keep_their_rate_while_somebody_loads_64_mib() {
     let bytes: Vec<u8> = (0..LARGE)
         .map(|at| ((at * at) >> 7).to_le_bytes()[0])
         .collect();
-    let settings = Settings {
+    let reone = ReoneSettings {
         resources: BTreeMap::from([("models/large.bin".into(), Arc::from(bytes))]),
-        ..Settings::default()
+        ..ReoneSettings::default()
     };
+    let settings = Settings { reone };
     let (mut table, addr) = Table::new(&settings);
     table.connect(addr);
     table.step_until_playing(0);

@@ -6,14 +6,13 @@
 //! its way back when the server forgets it, changes the module or restarts. Files, rendering and the
 //! rules of movement are the application's; a [`Pilot`] beside the client predicts by them.
 //!
-//! Inside, each thing changes for one reason: `Connection` with the stream, `Standing` with what the
+//! Inside, each thing changes for one reason: `Connection` with the stream, `Admission` with what the
 //! server knows of this client, `Reception` with the datagrams of snapshots, `Showing` with snapshots that
 //! are whole. The client passes on what one of them means for the others.
 
+mod admission;
 mod assembly;
-mod border;
 mod call;
-mod casting;
 mod command;
 mod connection;
 mod drive;
@@ -21,14 +20,15 @@ mod event;
 mod frame;
 pub mod limits;
 mod loading;
+mod module_fence;
+mod packets;
 mod prediction;
 mod receive;
 mod reception;
+mod resref_cache;
 mod showing;
 mod snapshot;
-mod standing;
 mod talk;
-mod uplink;
 mod view;
 
 use alloc::collections::{BTreeSet, VecDeque};
@@ -37,21 +37,21 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use tickwire_session::bulk::{ContentHash, Overall};
-use tickwire_session::{Addr, Calls, Instant, Loss, RoundTrip, Traffic, Transmit};
+use tickwire_session::{Addr, Calls, Instant, Loss, Transmit};
 
 use super::limits::NAME_MAX;
 use super::message::{Ballistics, Parameters, UpFrame};
 use super::{BadText, Mode, ModuleNumber, ObjectId, SnapshotSeq, Text};
+use admission::{Admission, Due};
 use call::Asked;
-use casting::Casting;
 use command::Commands;
 use connection::Connection;
 use limits::{CALL_PATIENCE, CALLS_UNDER_WAY, EVENTS_WAITING, RETRY_FOR, SPEED_MAX};
 use loading::Loader;
+use packets::{Notes, PacketSender};
 use reception::Reception;
+use resref_cache::ResrefCache;
 use showing::Showing;
-use standing::{Due, Standing};
-use uplink::{Notes, Uplink};
 
 pub use call::{CallFailure, CallReply};
 pub use command::{Flight, ShotLives};
@@ -100,19 +100,17 @@ pub struct Client {
     phase: Phase,
     connection: Connection,
     loader: Loader,
-    standing: Standing,
-    uplink: Uplink,
+    admission: Admission,
+    packets: PacketSender,
     reception: Reception,
     showing: Showing,
     commands: Commands,
-    casting: Casting,
+    resrefs: ResrefCache,
     calls: Calls<Asked>,
     scratch: Vec<u8>,
     events: VecDeque<ClientEvent>,
     counters: ClientCounters,
-    traffic: Traffic,
     loss: Loss,
-    round_trip: RoundTrip,
 }
 
 impl Client {
@@ -122,19 +120,17 @@ impl Client {
             phase: Phase::Connecting,
             connection: Connection::dial(now, config.server, config.name, config.retry_for),
             loader: Loader::new(config.held),
-            standing: Standing::new(now),
-            uplink: Uplink::new(),
+            admission: Admission::new(now),
+            packets: PacketSender::new(),
             reception: Reception::new(now),
             showing: Showing::new(config.speed_max),
             commands: Commands::new(config.shot_lives),
-            casting: Casting::default(),
+            resrefs: ResrefCache::default(),
             calls: Calls::new(CALL_PATIENCE, CALLS_UNDER_WAY),
             scratch: Vec::new(),
             events: VecDeque::new(),
             counters: ClientCounters::default(),
-            traffic: Traffic::NONE,
             loss: Loss::new(),
-            round_trip: RoundTrip::new(),
         }
     }
 
@@ -155,29 +151,29 @@ impl Client {
 
     /// What the server said that this client is, and how snapshots come.
     pub const fn parameters(&self) -> Option<&Parameters> {
-        self.standing.parameters()
+        self.admission.parameters()
     }
 
     /// The creature that this client steers.
     pub fn own(&self) -> Option<ObjectId> {
-        self.standing.own()
+        self.admission.own()
     }
 
     /// The world as it is to be shown now: late by the server's `lerp`, so that the snapshots around
     /// that moment are usually here. `None` until [`ClientEvent::Started`].
     pub fn sample(&mut self, now: Instant) -> Option<View<'_>> {
-        let pace = self.standing.pace()?;
-        self.showing.sample(now, pace, &self.casting)
+        let pace = self.admission.pace()?;
+        self.showing.sample(now, pace, &self.resrefs)
     }
 
     /// The moment of the server's clock that [`sample`](Self::sample) would show.
     pub fn render_time(&self, now: Instant) -> Option<Duration> {
-        self.showing.time_at(now, self.standing.pace()?)
+        self.showing.time_at(now, self.admission.pace()?)
     }
 
     /// The moment of the server's clock that a snapshot shows.
     pub fn time_of(&self, sequence: SnapshotSeq) -> Option<Duration> {
-        Some(self.standing.pace()?.time_of(sequence))
+        Some(self.admission.pace()?.time_of(sequence))
     }
 
     /// The newest whole snapshot, nothing blended and nobody hidden.
@@ -209,7 +205,7 @@ impl Client {
 
     /// The shots in the air at a moment of the server's clock, as far as they were heard of.
     pub fn shots_at(&self, time: Duration) -> impl Iterator<Item = Flight> {
-        let pace = self.standing.pace().into_iter();
+        let pace = self.admission.pace().into_iter();
         pace.flat_map(move |pace| self.commands.shots_at(pace, time))
     }
 
@@ -220,7 +216,7 @@ impl Client {
 
     /// What a creature is made of, if it is known.
     pub fn resref(&self, id: ObjectId) -> Option<&str> {
-        self.casting.resref(id)
+        self.resrefs.resref(id)
     }
 
     /// Ends the session, by ending the stream.
@@ -270,23 +266,23 @@ impl Client {
     fn say(&mut self, frame: &UpFrame<'_>) {
         let pushed = self.connection.outbox.push(frame);
         debug_assert!(pushed.is_ok(), "calls leave room for all else");
-        self.traffic.messages_out += 1;
+        self.connection.link.traffic.messages_out += 1;
     }
 
     /// Writes a datagram with what is due.
     fn write_datagram(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        let Due { is_ping, is_ready } = self.standing.take_due(now, self.phase);
+        let Due { is_ping, is_ready } = self.admission.take_due(now, self.phase);
+        let link = &mut self.connection.link;
         let notes = Notes {
             acknowledged: self.reception.acknowledged(),
             shown: self.showing.tick(),
-            ping: self.connection.token().filter(|_| is_ping),
+            ping: link.token().filter(|_| is_ping),
             is_ready,
-            takes_events: self.is_initialised(),
+            takes_events: matches!(self.phase, Phase::Ready | Phase::Playing),
+            limit: link.datagram_room().largest.into(),
         };
-        let sent = self.uplink.write(now, notes, out)?;
-        self.traffic.messages_out += sent.messages;
-        self.traffic.sent(sent.bytes);
-        let to = self.connection.server();
-        Some(Transmit::Datagram { to })
+        let sent = self.packets.write(now, notes, out)?;
+        link.traffic.messages_out += sent.messages;
+        Some(link.sent_datagram(now, sent.bytes))
     }
 }

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use tickwire_wire::DecodeError;
 
 use super::Reader;
-use super::limits::PLAIN_MAX;
+use super::limits::PLAIN_RECEIVE_MAX;
 use super::text::bit;
 use tree::{Step, Tree};
 
@@ -52,7 +52,7 @@ pub(super) fn open<'a>(r: &mut Reader<'a>) -> Result<Lists<'a>, DecodeError> {
         CODED => {
             r.means("Huffman");
             let length = r.u16("plain length")?;
-            r.limit("plain length", length.into(), PLAIN_MAX as u64)?;
+            r.limit("plain length", length.into(), PLAIN_RECEIVE_MAX as u64)?;
             Ok(Lists::Coded(Coded {
                 length: length.into(),
                 bits: r.peek(usize::MAX),

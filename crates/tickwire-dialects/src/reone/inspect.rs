@@ -65,7 +65,7 @@ fn inspect_stream<D: Direction>(bytes: &[u8], trace: &mut dyn Trace) -> Result<(
 fn inspect_packet<D: Direction>(bytes: &[u8], trace: &mut dyn Trace) -> Result<(), DecodeError> {
     let mut r = Reader::traced(bytes, trace);
     let header = r.group("header", D::decode_header)?;
-    decode_lists::<D>(&mut r, |number| D::allows(&header, number))
+    decode_lists::<D>(&mut r, |number| D::allows(&header, number), drop)
 }
 
 fn inspect_coded(bytes: &[u8], trace: &mut dyn Trace) -> Result<(), DecodeError> {
@@ -73,10 +73,10 @@ fn inspect_coded(bytes: &[u8], trace: &mut dyn Trace) -> Result<(), DecodeError>
     let header = r.group("header", Down::decode_header)?;
     let allows = |number| Down::allows(&header, number);
     if header.sequence == SnapshotSeq::NONE {
-        return decode_lists::<Down>(&mut r, allows);
+        return decode_lists::<Down>(&mut r, allows, drop);
     }
     let coded = match huffman::open(&mut r)? {
-        huffman::Lists::Plain(_) => return decode_lists::<Down>(&mut r, allows),
+        huffman::Lists::Plain(_) => return decode_lists::<Down>(&mut r, allows, drop),
         huffman::Lists::Coded(coded) => coded,
     };
     let (mut plain, mut starts) = (Vec::new(), Vec::new());
@@ -89,7 +89,8 @@ fn inspect_coded(bytes: &[u8], trace: &mut dyn Trace) -> Result<(), DecodeError>
         Err(error) => error.at_bit(),
     });
     let mut unfolded = Unfolded { trace, starts };
-    let lists = decode_lists::<Down>(&mut Reader::traced(&plain, &mut unfolded), allows);
+    let mut r = Reader::traced(&plain, &mut unfolded);
+    let lists = decode_lists::<Down>(&mut r, allows, drop);
     // A fault of the code comes first: what it cut off is no fault of the lists.
     verdict?;
     lists.map_err(|error| unfolded.place_error(error))

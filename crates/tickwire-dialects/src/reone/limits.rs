@@ -18,9 +18,13 @@ pub const LIST_HEADER: usize = 2;
 /// lists are plain.
 pub const ENVELOPE: usize = 1;
 
-/// Bytes that a coded datagram may unfold to: as many as fit a datagram of ours plain. A sender decides
-/// for coding when the lists are written, so they never are longer.
+/// Bytes of lists that are coded into one datagram sent: as many as would fit it plain. Coding is decided
+/// when the lists are written, so they never are longer.
 pub const PLAIN_MAX: usize = DATAGRAM_MAX - HEADER - ENVELOPE;
+
+/// Bytes that a coded datagram accepted may unfold to: what another sender, who fills a datagram with
+/// coded bytes, gets into one.
+pub const PLAIN_RECEIVE_MAX: usize = 4_096;
 
 /// Elements of one list: all that its length can say. What is more continues in another list.
 pub const LIST_MAX: u8 = u8::MAX;

@@ -11,6 +11,7 @@
 //! same version of an object.
 
 mod changes;
+mod client;
 mod commands;
 mod connection;
 mod datagrams;
@@ -20,8 +21,9 @@ mod frames;
 pub mod limits;
 mod module;
 mod order;
-mod peer;
+mod playing;
 mod receive;
+mod turn;
 mod view;
 mod world;
 
@@ -30,7 +32,7 @@ use alloc::vec::Vec;
 use core::num::NonZeroU16;
 use core::time::Duration;
 
-use tickwire_session::{Addr, Attachments, Instant, MethodError, Methods, Rooms, StreamId, Token};
+use tickwire_session::{Addr, Instant, MethodError, Methods, PeerId, Peers, Token};
 use tickwire_state::{SightRange, Vec2};
 use tickwire_wire::Serial;
 
@@ -40,20 +42,20 @@ use super::{
     AnyStatus, CallId, ClientId, EventId, Mode, ModuleNumber, ObjectId, SnapshotSeq, Text,
 };
 use changes::Changes;
+use client::{Client, Stage};
 use commands::Commands;
-use connection::Connection;
-use datagrams::{Desk, Staged};
+use connection::{Connection, Talk};
+use datagrams::{Scratch, Staged};
 use limits::{
     CLIENTS, ENDED_TOKENS, LERP, ROOMS_MAX, SIGHT, SNAPSHOT_BYTES, SNAPSHOT_BYTES_MAX, TICK_RATE,
 };
 use module::Served;
-use peer::{Peer, Stage};
 use world::World;
 
+pub use client::Seat;
 pub use commands::Command;
 pub use event::{AnswerError, Departure, Question, Reply, Seen, ServerCounters, ServerEvent};
 pub use module::{Module, ModuleError};
-pub use peer::Seat;
 pub use world::Object;
 
 /// How a server is set up.
@@ -93,30 +95,28 @@ impl Default for ServerConfig {
 #[derive(Debug)]
 pub struct Server {
     module: Served,
-    tick_rate: NonZeroU16,
-    lerp_ms: u16,
+    pace: Pace,
     clients_max: usize,
     table: Table,
-    connections: BTreeMap<StreamId, Connection>,
-    peers: BTreeMap<ClientId, Peer>,
-    attachments: Attachments<ClientId>,
+    peers: Peers<Connection>,
     /// Tokens of streams that ended, as many as are remembered, and in which order they did.
     ended_tokens: BTreeSet<Token>,
     ended_order: VecDeque<Token>,
     methods: Methods<()>,
-    rooms: Rooms,
-    accepted: u32,
     /// Addresses that are to be told that their datagrams mean nothing here.
     strangers: VecDeque<(Addr, Invalid)>,
-    aborts: VecDeque<StreamId>,
-    waking_streams: VecDeque<StreamId>,
-    waking: VecDeque<ClientId>,
     staged: Staged,
-    staged_for: ClientId,
-    desk: Desk,
+    scratch: Scratch,
     events: VecDeque<ServerEvent>,
     counters: ServerCounters,
     closing: bool,
+}
+
+/// How snapshots come, as clients are told.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    tick_rate: NonZeroU16,
+    lerp_ms: u16,
 }
 
 /// What every client's snapshot is made from.
@@ -149,8 +149,10 @@ impl Server {
         let cell = config.sight.radius.clamp(1.0, 1e9);
         Ok(Self {
             module,
-            tick_rate: config.tick_rate,
-            lerp_ms: u16::try_from(config.lerp.as_millis()).unwrap_or(u16::MAX),
+            pace: Pace {
+                tick_rate: config.tick_rate,
+                lerp_ms: u16::try_from(config.lerp.as_millis()).unwrap_or(u16::MAX),
+            },
             clients_max: config.clients,
             table: Table {
                 world: World::new(base, cell),
@@ -162,21 +164,14 @@ impl Server {
                     compression: config.compression,
                 },
             },
-            connections: BTreeMap::new(),
-            peers: BTreeMap::new(),
-            attachments: Attachments::new(secret),
+            // Nobody has joined, whenever it begins.
+            peers: Peers::new(Instant::ZERO, secret, ROOMS_MAX),
             ended_tokens: BTreeSet::new(),
             ended_order: VecDeque::new(),
             methods,
-            rooms: Rooms::new(ROOMS_MAX),
-            accepted: 1,
             strangers: VecDeque::new(),
-            aborts: VecDeque::new(),
-            waking_streams: VecDeque::new(),
-            waking: VecDeque::new(),
             staged: Staged::default(),
-            staged_for: ClientId(0),
-            desk: Desk::default(),
+            scratch: Scratch::default(),
             events: VecDeque::new(),
             counters: ServerCounters::default(),
             closing: false,
@@ -188,12 +183,7 @@ impl Server {
     /// To be called as often a second as [`ServerConfig::tick_rate`] says. `tick` is the game's, and is
     /// passed on to clients, who tell by it what is late: it is above 0, and each is later than the one
     /// before, for as long as the server runs and whatever the module. It may wrap.
-    pub fn publish(
-        &mut self,
-        now: Instant,
-        tick: u32,
-        objects: impl IntoIterator<Item = Object>,
-    ) -> SnapshotSeq {
+    pub fn publish(&mut self, tick: u32, objects: impl IntoIterator<Item = Object>) -> SnapshotSeq {
         let Table {
             world,
             changes,
@@ -207,16 +197,11 @@ impl Server {
         self.counters.object_refused += world.publish(tick, objects.into_iter());
         changes.begin(world);
         commands.begin(world);
-        self.remove_silent(now);
-        for (client, peer) in &mut self.peers {
-            if peer.stage == Stage::Playing {
-                // One that was not polled since the last snapshot is sent this one instead.
-                peer.is_due = true;
-                if !core::mem::replace(&mut peer.is_queued, true) {
-                    self.waking.push_back(*client);
-                }
-            }
-        }
+        self.peers.mark_all_ready(|peer| {
+            let playing = peer.state.client_mut().and_then(Client::playing_mut);
+            // One that was not polled since the last snapshot is sent this one instead.
+            playing.map(|playing| playing.is_due = true).is_some()
+        });
         self.table.world.newest()
     }
 
@@ -226,29 +211,19 @@ impl Server {
             world, commands, ..
         } = &mut self.table;
         self.counters.command_overrun += u64::from(commands.push(world, command));
-        for (client, peer) in &mut self.peers {
-            let is_playing = peer.stage == Stage::Playing;
-            if is_playing && !core::mem::replace(&mut peer.is_queued, true) {
-                self.waking.push_back(*client);
-            }
-        }
+        self.peers
+            .mark_all_ready(|peer| peer.state.client().and_then(Client::playing).is_some());
     }
 
     /// Decides what a client is that is [`Joining`](ServerEvent::Joining). One that is not is no
     /// mistake: it may have left meanwhile.
     pub fn admit(&mut self, now: Instant, client: ClientId, seat: Seat) {
-        let peer = self.peers.get_mut(&client);
-        let Some(peer) = peer.filter(|peer| peer.stage == Stage::Joining) else {
-            return;
-        };
-        peer.seat = seat;
-        if let Seat::Spectator(eye) = seat {
-            peer.set_eye(eye);
+        let id = peer_id(client);
+        let client = self.peer_client(id);
+        if let Some(client) = client.filter(|client| matches!(client.stage, Stage::Joining)) {
+            client.admit(now, seat);
+            self.peers.mark_ready(id);
         }
-        peer.stage = Stage::Initialising;
-        peer.last_heard = now;
-        peer.parameters_at = Some(now);
-        self.wake(client);
     }
 
     /// Makes something else of a client that is there: a player of a spectator, or the reverse. It is told
@@ -256,24 +231,23 @@ impl Server {
     /// earlier, if a Ready was under way, and then it goes on being told. Returns whether it is there; one
     /// that is on its way is [admitted](Self::admit) soon.
     pub fn reseat(&mut self, now: Instant, client: ClientId, seat: Seat) -> bool {
-        let peer = self.peers.get_mut(&client);
-        let Some(peer) = peer.filter(|peer| peer.stage == Stage::Playing) else {
+        let id = peer_id(client);
+        let client = self.peer_client(id);
+        let Some(client) = client.filter(|client| client.playing().is_some()) else {
             return false;
         };
-        peer.seat = seat;
-        if let Seat::Spectator(eye) = seat {
-            peer.set_eye(eye);
-        }
-        peer.initialise_again(now);
-        self.wake(client);
+        client.reseat(now, seat);
+        self.peers.mark_ready(id);
         true
     }
 
     /// Moves the place that a spectator looks on from.
     pub fn move_eye(&mut self, client: ClientId, to: Vec2) {
-        let peer = self.peers.get_mut(&client);
-        if let Some(peer) = peer.filter(|peer| peer.own().is_none()) {
-            peer.set_eye(to);
+        let seated = self
+            .peer_client(peer_id(client))
+            .and_then(Client::seated_mut);
+        if let Some(seated) = seated.filter(|seated| seated.own().is_none()) {
+            seated.eye = to;
         }
     }
 
@@ -282,8 +256,8 @@ impl Server {
     ///
     /// A game that never says so is handed no more than a few hundred.
     pub fn processed(&mut self, client: ClientId, event: EventId) {
-        if let Some(peer) = self.peers.get_mut(&client) {
-            peer.order.process(event);
+        if let Some(client) = self.peer_client(peer_id(client)) {
+            client.order.process(event);
         }
     }
 
@@ -292,15 +266,17 @@ impl Server {
         self.methods.register(method, ())
     }
 
-    /// Answers a call, once. The answer to a client that is gone is [`AnswerError::Unasked`].
+    /// Answers a call, once. The answer to a client that is gone is [`AnswerError::Unasked`]. One that had
+    /// more than its rate of bytes is refused instead.
     pub fn answer(
         &mut self,
+        now: Instant,
         client: ClientId,
         call: CallId,
         reply: Reply<'_>,
     ) -> Result<(), AnswerError> {
         let mut bytes = Vec::new();
-        let status = match reply {
+        let mut status = match reply {
             Reply::Answer(answer) => {
                 answer.encode(&mut bytes);
                 Status::Ok
@@ -312,13 +288,21 @@ impl Server {
             }
             Reply::Failed(status) => status,
         };
-        let peer = self.peers.get_mut(&client).ok_or(AnswerError::Unasked)?;
+        let id = peer_id(client);
+        let client = self.peer_client(id).ok_or(AnswerError::Unasked)?;
         let number = tickwire_session::CallId(call.0);
-        peer.calls
+        client
+            .calls
             .answer(number)
             .map_err(|_| AnswerError::Unasked)?;
+        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        if client.answer_bytes.take_many(now, length).is_none() {
+            self.counters.answer_refused += 1;
+            status = Status::Refused;
+            bytes.clear();
+        }
         self.send(
-            client,
+            id,
             &DownFrame::Result {
                 id: call,
                 status,
@@ -329,31 +313,32 @@ impl Server {
     }
 
     /// Goes on to another module. Everybody loads it, and joins again.
-    pub fn change_module(&mut self, module: Module) -> Result<(), ModuleError> {
+    pub fn change_module(&mut self, now: Instant, module: Module) -> Result<(), ModuleError> {
         let number = ModuleNumber(self.module.number.0.wrapping_add(1));
         let (module, base) = Served::new(number, module)?;
         self.table.world.reset(base);
         self.table.commands.clear();
         self.module = module;
-        for connection in self.connections.values_mut() {
-            connection.forget_fetches();
+        let mut loading = Vec::new();
+        for (id, peer) in self.peers.iter_mut() {
+            peer.state.forget_fetches();
+            if let Some(client) = peer.state.client_mut() {
+                client.unload(now);
+                loading.push(id);
+            }
         }
-        for peer in self.peers.values_mut() {
-            peer.unload();
-        }
-        let clients: Vec<_> = self.peers.keys().copied().collect();
-        for client in clients {
-            self.tell_module(client);
+        for id in loading {
+            self.reset_deadline(now, id);
+            self.tell_module(id);
         }
         Ok(())
     }
 
     /// Sends a client away, for one of the game's own reasons.
     pub fn kick(&mut self, now: Instant, client: ClientId, reason: Refusal, text: Text<'_>) {
-        if let Some(peer) = self.peers.get(&client) {
-            let last = DownFrame::Refused { reason, text };
-            self.dismiss(now, peer.stream, &last, Departure::Kicked);
-        }
+        let text = text.into();
+        let last = DownFrame::Refused { reason, text };
+        self.dismiss(now, peer_id(client), &last, Departure::Kicked);
     }
 
     /// The module that the server is in.
@@ -368,24 +353,25 @@ impl Server {
 
     /// The clients that are connected, with their names.
     pub fn clients(&self) -> impl Iterator<Item = (ClientId, &str)> {
-        self.peers.iter().map(|(id, peer)| (*id, &*peer.name))
+        let peers = self.peers.iter();
+        peers.filter_map(|(id, peer)| Some((client_id(id), &*peer.state.client()?.name)))
     }
 
     /// How a client's last snapshot was made; `None` unless it is sent any.
     pub fn mode(&self, client: ClientId) -> Option<Mode> {
-        let peer = self.peers.get(&client)?;
-        (peer.stage == Stage::Playing).then_some(peer.mode)
+        let playing = self.client(client)?.playing()?;
+        Some(playing.mode)
     }
 
     /// The newest snapshot that a client is known to have whole; [`SnapshotSeq::NONE`] if there is none.
     pub fn acknowledged(&self, client: ClientId) -> SnapshotSeq {
-        let peer = self.peers.get(&client);
-        peer.map_or(SnapshotSeq::NONE, |peer| peer.views.acknowledged())
+        let playing = self.client(client).and_then(Client::playing);
+        playing.map_or(SnapshotSeq::NONE, |playing| playing.views.acknowledged())
     }
 
     /// The time from a snapshot to its acknowledgement, on average; `None` before the first.
     pub fn round_trip(&self, client: ClientId) -> Option<Duration> {
-        self.peers.get(&client)?.round_trip()
+        self.client(client)?.round_trip()
     }
 
     /// What a client holds if it has a snapshot whole, by id; `None` if it was not sent that, or not
@@ -398,7 +384,7 @@ impl Server {
         of: SnapshotSeq,
     ) -> Option<BTreeMap<ObjectId, Option<AnyStatus>>> {
         let world = &self.table.world;
-        let view = self.peers.get(&client)?.views.view(of)?;
+        let view = self.client(client)?.playing()?.views.view(of)?;
         let objects = view.held().iter().filter_map(|held| {
             let status = world.status(held.slot, held.version);
             Some((world.id(held.slot)?, status.copied()))
@@ -411,20 +397,52 @@ impl Server {
         &self.counters
     }
 
-    /// Forgets a client and its token.
-    fn forget(&mut self, client: ClientId, why: Departure) {
-        let Some(peer) = self.peers.remove(&client) else {
+    fn client(&self, client: ClientId) -> Option<&Client> {
+        self.peers.get(peer_id(client))?.state.client()
+    }
+
+    fn peer_client(&mut self, id: PeerId) -> Option<&mut Client> {
+        self.peers.get_mut(id)?.state.client_mut()
+    }
+
+    /// Takes down when a client is to be looked after next.
+    fn reset_deadline(&mut self, now: Instant, id: PeerId) {
+        let client = self.peers.get(id).and_then(|peer| peer.state.client());
+        let at = client.and_then(Client::deadline);
+        // Whoever is being closed has a deadline that is not its own.
+        if client.is_some() {
+            // What is due at once is done in this drain, and a deadline is later than now.
+            self.peers
+                .set_deadline(id, at.map(|at| at.max(now + MOMENT)));
+        }
+    }
+
+    /// A stream is over. If it was a client's, that is gone with its token.
+    fn note_gone(&mut self, id: PeerId, talk: Talk, why: Departure) {
+        let Talk::Client(client) = talk else {
             return;
         };
-        self.attachments.remove(client);
-        if self.ended_tokens.insert(peer.token) {
-            self.ended_order.push_back(peer.token);
+        if self.ended_tokens.insert(client.token) {
+            self.ended_order.push_back(client.token);
         }
         if self.ended_order.len() > ENDED_TOKENS
             && let Some(oldest) = self.ended_order.pop_front()
         {
             self.ended_tokens.remove(&oldest);
         }
+        let client = client_id(id);
         self.events.push_back(ServerEvent::Left { client, why });
     }
+}
+
+/// The shortest time there is.
+const MOMENT: Duration = Duration::from_micros(1);
+
+/// A client has the number of its stream's peer.
+const fn client_id(id: PeerId) -> ClientId {
+    ClientId(id.0)
+}
+
+const fn peer_id(client: ClientId) -> PeerId {
+    PeerId(client.0)
 }

@@ -26,17 +26,17 @@ impl<D: Direction> Inbox<D> {
         }
     }
 
-    /// Takes bytes, and hands every frame that is whole to `hear`. After an error the stream cannot be
+    /// Takes bytes, and hands every frame that is whole to `handle`. After an error the stream cannot be
     /// read any further.
     pub fn receive(
         &mut self,
         bytes: &[u8],
-        mut hear: impl FnMut(D::Frame<'_>),
+        mut handle: impl FnMut(D::Frame<'_>),
     ) -> Result<(), DecodeError> {
         self.bytes.extend_from_slice(bytes);
         let mut r = Reader::new(&self.bytes);
         while let Some(frame) = decode_arrived::<D>(&mut r)? {
-            hear(frame);
+            handle(frame);
         }
         let read = r.position();
         self.bytes.drain(..read);
@@ -66,11 +66,6 @@ impl<D: Direction> Outbox<D> {
         }
     }
 
-    /// Takes note of what the path takes.
-    pub const fn set_room(&mut self, room: Room) {
-        self.backlog.set_room(room);
-    }
-
     /// Bytes that wait. Whoever has much to send adds to it only when it is short.
     pub const fn waiting(&self) -> usize {
         self.backlog.waiting()
@@ -81,8 +76,12 @@ impl<D: Direction> Outbox<D> {
         self.backlog.push(|out| encode_frame::<D>(frame, out))
     }
 
-    /// Moves what there is room for to `out`; returns how many bytes that is, if any.
-    pub fn write(&mut self, out: &mut Vec<u8>) -> Option<usize> {
+    /// Moves up to `room` bytes to `out`; returns how many that is, if any.
+    pub fn write(&mut self, room: u32, out: &mut Vec<u8>) -> Option<usize> {
+        self.backlog.set_room(Room {
+            bytes: room,
+            ..Room::CLOSED
+        });
         self.backlog.write(out)
     }
 }

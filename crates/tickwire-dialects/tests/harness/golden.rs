@@ -49,6 +49,10 @@ impl Golden {
     }
 
     /// The same for a file of what is refused.
+    #[allow(
+        dead_code,
+        reason = "a dialect whose files are the authority reads them all alike"
+    )]
     pub(crate) fn check_refused(&self, dialect: &str, inspect: impl Inspect) {
         self.check(dialect, &inspect);
         let verdict = inspect(&self.bytes, &mut FieldLog::default());
@@ -99,7 +103,46 @@ impl Golden {
     }
 }
 
+/// Every golden file of a dialect: the bytes in them are the authority, so a test that decodes them and
+/// encodes them again needs no list of its own.
+#[allow(
+    dead_code,
+    reason = "a dialect with two legal encodings builds its cases by hand"
+)]
+pub(crate) fn files(dialect: &str) -> Vec<Golden> {
+    let mut paths: Vec<_> = fs::read_dir(dir(dialect))
+        .expect("the vectors are there")
+        .map(|file| file.expect("a readable folder").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "txt"))
+        .collect();
+    paths.sort();
+    let read = |path: &PathBuf| {
+        let text = fs::read_to_string(path).expect("a readable file").leak();
+        let name = path
+            .file_stem()
+            .expect("a file has a name")
+            .to_string_lossy();
+        let mut lines = text.lines();
+        let title = lines.next().expect("a title");
+        let sender = lines
+            .next()
+            .and_then(|line| line.strip_prefix("sent by the "));
+        let (sender, _) = sender.and_then(|it| it.split_once(", ")).expect("a sender");
+        Golden {
+            name: String::leak(name.into_owned()),
+            title,
+            sender,
+            bytes: parse(text),
+        }
+    };
+    paths.iter().map(read).collect()
+}
+
 /// Compares the files of a dialect with those that its tests know.
+#[allow(
+    dead_code,
+    reason = "a dialect whose files are the authority knows them all"
+)]
 pub(crate) fn check_folder(dialect: &str, known: impl IntoIterator<Item = &'static str>) {
     if is_blessing() {
         // The files are being written at this moment.

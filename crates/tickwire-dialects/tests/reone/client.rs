@@ -13,3 +13,4 @@ mod script;
 mod showing;
 mod telling;
 mod together;
+mod transitions;

@@ -8,11 +8,14 @@ mod huffman;
 mod properties;
 mod server;
 mod sim;
+mod states;
 mod vectors;
 mod words;
 
 #[path = "../harness/golden.rs"]
 mod golden;
+#[path = "../harness/states.rs"]
+mod licence;
 #[path = "../harness/sabotage.rs"]
 mod sabotage;
 #[path = "../harness/seeds.rs"]

@@ -7,7 +7,6 @@ use tickwire_dialects::reone::message::{
     PacketWriter, Status, Texts, Up,
 };
 use tickwire_dialects::reone::{AnyStatus, CreatureStatus, Inbox, ObjectId, Outbox};
-use tickwire_session::Room;
 use tickwire_wire::DecodeError;
 
 use super::words::{
@@ -67,13 +66,8 @@ where
         outbox.push(frame).expect("there is room");
     }
     let mut bytes = Vec::new();
-    let room = Room {
-        bytes: 7,
-        ..Room::CLOSED
-    };
     while outbox.waiting() > 0 {
-        outbox.set_room(room);
-        prop_assert!(outbox.write(&mut bytes).is_some_and(|taken| taken <= 7));
+        prop_assert!(outbox.write(7, &mut bytes).is_some_and(|taken| taken <= 7));
     }
     let expected: Vec<_> = frames.iter().map(|frame| format!("{frame:?}")).collect();
     for at in 0..=bytes.len() {

@@ -11,3 +11,4 @@ mod loading;
 mod model;
 mod script;
 mod snapshots;
+mod transitions;

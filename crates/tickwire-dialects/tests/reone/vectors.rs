@@ -1,36 +1,40 @@
 //! Golden vectors of every list and frame, and the vectors that came with the protocol.
-
-mod golden;
+//!
+//! The files are the authority: each is shown as it stands, and what is not refused is decoded and encoded
+//! again. There is one encoding of everything that our own writer sends.
 
 use std::collections::BTreeSet;
 use std::fs;
 
-use tickwire_dialects::reone::inspect;
-use tickwire_wire::{FieldLog, Trace};
+use tickwire_dialects::reone::message::{
+    Direction, Down, Packet, PacketWriter, Up, decode_frame, encode_frame,
+};
+use tickwire_dialects::reone::{Reader, inspect};
+use tickwire_wire::{DecodeError, FieldLog, Trace};
 
-use crate::golden::{Inspect, check_folder, dir};
-use golden::{accepted, refused};
+use crate::golden::{Golden, dir, files, hex};
 
-/// Who sends, and on which path.
-#[derive(Clone, Copy, Debug)]
-enum Way {
-    ClientDatagram,
-    ClientStream,
-    ServerDatagram,
-    ServerStream,
+/// Who sends, and on which path, in the words of the files.
+const SENDERS: [(&str, bool, bool); 4] = [
+    ("client by datagram", true, false),
+    ("client on its stream", true, true),
+    ("server by datagram", false, false),
+    ("server on the stream", false, true),
+];
+
+fn way(golden: &Golden) -> (bool, bool) {
+    let known = SENDERS.iter().find(|(sender, ..)| *sender == golden.sender);
+    let (_, from_client, on_stream) = known.expect("a sender that there is");
+    (*from_client, *on_stream)
 }
 
-/// The reader of what comes a way, and who that is in the words of the files.
-fn inspect_on(way: Way) -> (impl Inspect, &'static str) {
-    let (from_client, on_stream, sender) = match way {
-        Way::ClientDatagram => (true, false, "client by datagram"),
-        Way::ClientStream => (true, true, "client on its stream"),
-        Way::ServerDatagram => (false, false, "server by datagram"),
-        Way::ServerStream => (false, true, "server on the stream"),
-    };
-    let inspect =
-        move |bytes: &[u8], trace: &mut dyn Trace| inspect(from_client, on_stream, bytes, trace);
-    (inspect, sender)
+fn show(golden: &Golden, trace: &mut dyn Trace) -> Result<(), DecodeError> {
+    let (from_client, on_stream) = way(golden);
+    inspect(from_client, on_stream, &golden.bytes, trace)
+}
+
+fn is_refused(golden: &&Golden) -> bool {
+    golden.name.starts_with("refused-")
 }
 
 /// The named strings of every line of a file of JSON objects, which hold nothing that is escaped.
@@ -45,28 +49,67 @@ pub(super) fn jsonl(name: &str, keys: &[&str]) -> Vec<Vec<String>> {
     text.lines().map(line).collect()
 }
 
+/// The bytes of a packet, decoded and encoded again.
+fn rewrite_packet<D: Direction>(bytes: &[u8]) -> Vec<u8> {
+    let packet = Packet::<D>::decode(bytes).expect("it decodes");
+    let mut out = Vec::new();
+    let mut writer = PacketWriter::<D>::new(&mut out, &packet.header, bytes.len());
+    for element in packet.elements() {
+        writer.push(&element).expect("it fitted before");
+    }
+    writer.finish();
+    out
+}
+
+/// The same of frames.
+fn rewrite_frames<D: Direction>(bytes: &[u8]) -> Vec<u8> {
+    let mut r = Reader::new(bytes);
+    let mut out = Vec::new();
+    while !r.is_empty() {
+        let frame = decode_frame::<D>(&mut r).expect("it decodes");
+        encode_frame::<D>(&frame, &mut out).expect("it fitted before");
+    }
+    out
+}
+
 #[test]
-fn every_golden_message_is_written_to_the_byte_and_shown() {
-    for (golden, way) in accepted() {
-        golden.check("reone", inspect_on(way).0);
-        let verdict = (inspect_on(way).0)(&golden.bytes, &mut FieldLog::default());
-        assert_eq!(verdict, Ok(()), "{}", golden.name);
+fn every_golden_file_is_shown_as_it_stands() {
+    for golden in files("reone") {
+        let (from_client, on_stream) = way(&golden);
+        golden.check("reone", |bytes, trace| {
+            inspect(from_client, on_stream, bytes, trace)
+        });
     }
 }
 
 #[test]
-fn every_refused_vector_is_refused_where_its_file_says() {
-    for (golden, way) in refused() {
-        golden.check_refused("reone", inspect_on(way).0);
+fn every_accepted_file_is_written_again_to_the_byte() {
+    for golden in files("reone").iter().filter(|golden| !is_refused(golden)) {
+        let bytes = &golden.bytes;
+        let again = match way(golden) {
+            (true, false) => rewrite_packet::<Up>(bytes),
+            (true, true) => rewrite_frames::<Up>(bytes),
+            (false, false) => rewrite_packet::<Down>(bytes),
+            (false, true) => rewrite_frames::<Down>(bytes),
+        };
+        assert_eq!(hex(&again), hex(bytes), "{}", golden.name);
+    }
+}
+
+#[test]
+fn every_refused_file_is_refused() {
+    for golden in files("reone").iter().filter(is_refused) {
+        let verdict = show(golden, &mut FieldLog::default());
+        assert!(verdict.is_err(), "{} is accepted", golden.name);
     }
 }
 
 #[test]
 fn every_list_and_frame_has_a_golden_file() {
     let mut seen = BTreeSet::new();
-    for (golden, way) in accepted() {
+    for golden in files("reone").iter().filter(|golden| !is_refused(golden)) {
         let mut log = FieldLog::default();
-        (inspect_on(way).0)(&golden.bytes, &mut log).expect("it is accepted");
+        show(golden, &mut log).expect("it is accepted");
         let numbers = log.entries().iter();
         let numbers = numbers.filter(|entry| matches!(entry.name, "list type" | "kind"));
         seen.extend(numbers.map(|entry| entry.meaning));
@@ -78,11 +121,4 @@ fn every_list_and_frame_has_a_golden_file() {
     let frames = "Hello Welcome Refused Fetch Resource Loaded Call Result ModuleChanged";
     let expected: BTreeSet<_> = lists.split(' ').chain(frames.split(' ')).collect();
     assert_eq!(seen, expected);
-}
-
-#[test]
-fn every_file_of_the_vectors_is_used() {
-    let golden = accepted().into_iter().chain(refused());
-    let known = golden.map(|(golden, _)| golden.name);
-    check_folder("reone", known.chain(["huffman", "original-delta"]));
 }

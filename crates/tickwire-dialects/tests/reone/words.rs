@@ -12,8 +12,8 @@ use tickwire_dialects::reone::message::{
     UpHeader, VisualEffect, encode_frame,
 };
 use tickwire_dialects::reone::{
-    CallId, ClientId, CreatureStatus, EventId, ModuleNumber, ObjectId, PacketSeq, SnapshotSeq,
-    SpatialStatus, Text, Vec3,
+    CallId, ClientId, CreatureStatus, EventId, ModuleNumber, ObjectId, PacketSeq, Remark,
+    SnapshotSeq, SpatialStatus, Text, Vec3,
 };
 use tickwire_session::Token;
 
@@ -63,6 +63,12 @@ pub(super) fn frame<D: Direction>(frame: &D::Frame<'_>) -> Vec<u8> {
 
 pub(super) fn any_text() -> impl Strategy<Value = Text<'static>> {
     select(&["", "p_bastilla", "Ünïcode ☄", LONGEST][..]).prop_map(text)
+}
+
+/// Words for a person may be any bytes but zero.
+fn any_remark() -> impl Strategy<Value = Remark<'static>> {
+    let remarks: [&[u8]; 4] = [b"", b"not today", b"\x1b[2J\r\n", b"\xff\xc3("];
+    select(remarks.to_vec()).prop_map(|bytes| Remark::new(bytes).expect("no zero"))
 }
 
 fn float() -> impl Strategy<Value = f32> {
@@ -227,7 +233,7 @@ pub(super) fn down_frame() -> impl Strategy<Value = DownFrame<'static>> {
                 name,
             }
         ),
-        (any::<u8>(), any_text()).prop_map(|(reason, text)| DownFrame::Refused {
+        (any::<u8>(), any_remark()).prop_map(|(reason, text)| DownFrame::Refused {
             reason: Refusal(reason),
             text,
         }),

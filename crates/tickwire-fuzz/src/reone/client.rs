@@ -242,7 +242,7 @@ impl Run {
             0 => welcome(script),
             1 => DownFrame::Refused {
                 reason: Refusal(choice >> 3),
-                text: text(&name),
+                text: text(&name).into(),
             },
             2 | 3 => DownFrame::Resource {
                 name: text(["manifest", "base", &name][usize::from(choice >> 3) % 3]),

@@ -292,8 +292,7 @@ impl Run {
                 }
             })
             .collect();
-        let now = self.driven.now();
-        self.driven.session.publish(now, self.tick, objects);
+        self.driven.session.publish(self.tick, objects);
     }
 
     /// The game does something. What it may not do is refused.
@@ -313,7 +312,7 @@ impl Run {
                         0 => Reply::Bytes(script.blob()),
                         _ => Reply::Failed(Status::Refused),
                     };
-                    server.answer(client, call, reply).ok();
+                    server.answer(now, client, call, reply).ok();
                 }
             }
             114 | 115 => server.command(Command::Ballistics(Ballistics {
@@ -331,7 +330,7 @@ impl Run {
                 resref: text("walk"),
             })),
             118 => {
-                let changed = server.change_module(module("b", script.u8()));
+                let changed = server.change_module(now, module("b", script.u8()));
                 changed.expect("the module is good");
                 self.events.clear();
             }

@@ -105,7 +105,8 @@ pub struct Fetching {
     queue: VecDeque<String>,
     /// The most that may be asked for and not be whole.
     ahead: usize,
-    asked: usize,
+    /// Names that were asked for and are not whole, in the order of asking.
+    asked: VecDeque<String>,
     fetched: VecDeque<Fetched>,
     overall: Overall,
 }
@@ -141,7 +142,7 @@ impl Fetching {
             resources: BTreeMap::new(),
             queue: VecDeque::new(),
             ahead: 1,
-            asked: 0,
+            asked: VecDeque::new(),
             fetched: VecDeque::new(),
             overall: Overall::default(),
         };
@@ -180,7 +181,7 @@ impl Fetching {
 
         let mut before = mem::take(&mut self.resources);
         self.queue.clear();
-        self.asked = 0;
+        self.asked.clear();
         self.overall = Overall {
             resources: wanted.len(),
             ..Overall::default()
@@ -214,18 +215,18 @@ impl Fetching {
                 resource.forget_connection();
             }
         }
-        self.asked = 0;
+        self.asked.clear();
     }
 
     /// The next resource to ask for, which counts as asked for.
     pub fn poll_request(&mut self) -> Option<Request> {
-        if self.asked >= self.ahead {
+        if self.asked.len() >= self.ahead {
             return None;
         }
         let name = self.queue.pop_front()?;
         let resource = self.resources.get_mut(&name)?;
         resource.stage = Stage::Asked;
-        self.asked += 1;
+        self.asked.push_back(name.clone());
         let offset = resource.have();
         Some(Request { name, offset })
     }
@@ -256,6 +257,18 @@ impl Fetching {
         self.progress(name)
     }
 
+    /// The server, which answers in the order of asking, refused a resource. It is given up until the
+    /// next manifest. Returns its name; `None` if nothing is asked for.
+    pub fn handle_refusal(&mut self) -> Option<String> {
+        let name = self.asked.pop_front()?;
+        if let Some(refused) = self.resources.remove(&name) {
+            self.overall.resources -= 1;
+            self.overall.of -= refused.size;
+            self.overall.have -= refused.have();
+        }
+        Some(name)
+    }
+
     /// The next resource that is whole.
     pub fn poll_fetched(&mut self) -> Option<Fetched> {
         self.fetched.pop_front()
@@ -266,12 +279,9 @@ impl Fetching {
         self.overall
     }
 
-    /// The resources that are asked for and not whole, by name.
+    /// The resources that are asked for and not whole, in the order of asking.
     pub fn asked(&self) -> impl Iterator<Item = &str> {
-        self.resources
-            .iter()
-            .filter(|(_, resource)| resource.stage == Stage::Asked)
-            .map(|(name, _)| name.as_str())
+        self.asked.iter().map(String::as_str)
     }
 
     /// Whether every resource is whole, and was taken.
@@ -281,7 +291,7 @@ impl Fetching {
 
     /// All bytes of a resource are there.
     fn complete(&mut self, name: &str) -> Result<(), FetchError> {
-        self.asked = self.asked.saturating_sub(1);
+        self.asked.retain(|asked| asked != name);
         let Some(resource) = self.resources.get_mut(name) else {
             return Ok(());
         };

@@ -5,6 +5,8 @@ use std::time::Duration;
 use tickwire_dialects::reone::message::{Answer, Status, Texts};
 use tickwire_dialects::reone::{CallId, ClientId, ObjectId, Question, Reply, Server, Text};
 
+use tickwire_session::Instant;
+
 use super::words::{ScoreLine, encode_scores};
 use super::{PING, SCORES, SHIP, WEAPONS, creature, module, word};
 use crate::{Arena, Kind, Loadout, Pilot, PilotId};
@@ -18,7 +20,13 @@ pub(super) struct Asked {
 }
 
 /// Answers a call of somebody who flies as `own`, if at all. Lines for the log are the caller's.
-pub(super) fn answer(server: &mut Server, asked: &Asked, own: Option<PilotId>, arena: &Arena) {
+pub(super) fn answer(
+    now: Instant,
+    server: &mut Server,
+    asked: &Asked,
+    own: Option<PilotId>,
+    arena: &Arena,
+) {
     let (text, mut buffer);
     let reply = match &asked.question {
         Question::Resref(id) => match resref(arena, *id) {
@@ -52,7 +60,7 @@ pub(super) fn answer(server: &mut Server, asked: &Asked, own: Option<PilotId>, a
         Question::Other { .. } => Reply::Failed(Status::BadArgument),
     };
     // Who asked may have left meanwhile.
-    server.answer(asked.client, asked.call, reply).ok();
+    server.answer(now, asked.client, asked.call, reply).ok();
 }
 
 /// What an object is: a ship with its pilot's name, the sun or a planet.
@@ -134,8 +142,8 @@ fn scores(arena: &Arena) -> Vec<ScoreLine> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::celestial;
     use super::*;
+    use crate::gateway::reone::celestial;
 
     #[test]
     fn variables_are_the_scores_and_unknown_ones_are_zero() {

@@ -11,12 +11,12 @@ use tickwire_dialects::reone::{
 use tickwire_session::{Addr, Events, Instant, Session};
 use tickwire_wire::Serial;
 
-use super::super::{ArenaClient, ClientGateway, Ending, Notice, Status};
 use super::scoreboard::Scoreboard;
 use super::sights::{self, Waves};
 use super::steering::{Helm, PREDICTION};
 use super::{CELESTIAL, DESTROYED, LOADOUT, SHIP, SHOCKWAVE, celestial, module, words};
 use crate::flight::narrow;
+use crate::gateway::{ArenaClient, ClientGateway, Ending, Notice, Status};
 use crate::{
     Heading, Intent, Kind, Loadout, OwnerId, STEP, Score, Seen, SeenId, Vec2, View, rules,
 };
@@ -113,7 +113,7 @@ impl Gateway {
                 victim: self.name_of(id),
                 by: (flags != 0).then(|| self.name_of(ObjectId(flags))),
             }),
-            ClientEvent::CallEnded { id, outcome } => self.hear_answer(id, outcome.ok(), notices),
+            ClientEvent::CallEnded { id, outcome } => self.handle_answer(id, outcome.ok(), notices),
             ClientEvent::Refused { reason, text } => {
                 let refusal = match crate::printable(&text).as_str() {
                     "" => reason.name().to_owned(),
@@ -121,6 +121,10 @@ impl Gateway {
                 };
                 notices.push(say(refusal.clone()));
                 self.refusal = Some(format!("the server refused: {refusal}"));
+            }
+            ClientEvent::ResourceRefused { name, text, .. } => {
+                let (name, text) = (crate::printable(&name), crate::printable(&text));
+                notices.push(say(format!("the server does not give {name}: {text}")));
             }
             ClientEvent::Welcomed { .. } => self.is_lost = false,
             // Every attempt that fails says so.
@@ -131,7 +135,7 @@ impl Gateway {
         }
     }
 
-    fn hear_answer(&mut self, id: CallId, reply: Option<CallReply>, notices: &mut Vec<Notice>) {
+    fn handle_answer(&mut self, id: CallId, reply: Option<CallReply>, notices: &mut Vec<Notice>) {
         if self.scoreboard.hear(id, reply.as_ref()) {
             return;
         }

@@ -11,13 +11,13 @@ use tickwire_dialects::reone::{
 use tickwire_session::{Events, Instant, Session, TokenBucket};
 use tickwire_state::SightRange;
 
-use super::super::{Notice, Opening, ServerGateway, Settings};
 use super::announcer::Announcer;
 use super::answers::{self, Asked};
 use super::inputs::{Deed, Inputs};
 use super::picture::Picture;
-use super::{INPUT, LOADOUT, SCORES, SNAPSHOT_STEPS, creature, module, words};
+use super::{INPUT, LOADOUT, SCORES, SNAPSHOT_STEPS, Settings, creature, module, words};
 use crate::flight::narrow;
+use crate::gateway::{Notice, Opening, ServerGateway};
 use crate::orbit::Chart;
 use crate::{Arena, Kind, PilotId, Tick, Vec2, Worlds, limits};
 
@@ -64,7 +64,7 @@ struct Guest {
 
 impl Gateway {
     pub(super) fn new(opening: &Opening<'_>) -> Self {
-        let settings = opening.settings.clone();
+        let settings = opening.settings.reone.clone();
         let config = ServerConfig {
             module: module::module(1, &opening.worlds.arena, &settings.resources),
             sight: SIGHT,
@@ -233,7 +233,7 @@ impl Gateway {
         if let Question::Log(line) = &question {
             if guest.lines.take(now).is_none() {
                 let refused = Reply::Failed(Status::Refused);
-                self.server.answer(client, call, refused).ok();
+                self.server.answer(now, client, call, refused).ok();
                 return;
             }
             notices.push(Notice::Said {
@@ -246,7 +246,7 @@ impl Gateway {
             call,
             question,
         };
-        answers::answer(&mut self.server, &asked, guest.pilot, arena);
+        answers::answer(now, &mut self.server, &asked, guest.pilot, arena);
     }
 
     /// Begins the next round when it is time.
@@ -259,14 +259,14 @@ impl Gateway {
         }
         self.next_round = Some(now + length);
         self.round += 1;
-        self.change_module(arena);
+        self.change_module(now, arena);
         notices.push(Notice::Answered {
             text: format!("round {} begins for those on reone", self.round),
         });
     }
 
     /// Makes the module anew: everybody loads it, and joins again.
-    fn change_module(&mut self, arena: &mut Arena) {
+    fn change_module(&mut self, now: Instant, arena: &mut Arena) {
         for guest in self.guests.values_mut() {
             guest.waits = false;
             if let Some(pilot) = guest.pilot.take() {
@@ -275,7 +275,7 @@ impl Gateway {
         }
         self.chart = arena.chart();
         let module = module::module(self.round, arena, &self.settings.resources);
-        let changed = self.server.change_module(module);
+        let changed = self.server.change_module(now, module);
         debug_assert!(changed.is_ok(), "it is as good as the first: {changed:?}");
     }
 
@@ -298,7 +298,7 @@ impl Gateway {
         }
     }
 
-    fn publish_world(&mut self, now: Instant, arena: &Arena) {
+    fn publish_world(&mut self, arena: &Arena) {
         let tick = arena.tick();
         let ships = arena.entities().filter_map(|(_, entity)| {
             let owner = entity.owner.filter(|_| entity.kind() == Kind::Ship)?;
@@ -316,7 +316,7 @@ impl Gateway {
             reason = "the low half of a tick does for two years"
         )]
         let number = tick.0 as u32;
-        let sequence = self.server.publish(now, number, ships.chain(sky));
+        let sequence = self.server.publish(number, ships.chain(sky));
         self.newest = (sequence, tick);
         let eye = place(watched(arena));
         let guests = self.guests.iter();
@@ -363,18 +363,18 @@ impl ServerGateway for Gateway {
         }
         // Another sky comes with a savegame, which is loaded before the first step.
         if arena.tick() == Tick(0) && arena.chart() != self.chart {
-            self.change_module(arena);
+            self.change_module(now, arena);
         }
         self.change_round(now, arena, notices);
         self.seat_waiting(now, arena, notices);
         self.apply_inputs(arena);
     }
 
-    fn publish(&mut self, now: Instant, worlds: &Worlds) {
+    fn publish(&mut self, _now: Instant, worlds: &Worlds) {
         let arena = &worlds.arena;
         let is_snapshot = arena.tick().0.is_multiple_of(SNAPSHOT_STEPS.into());
         if is_snapshot {
-            self.publish_world(now, arena);
+            self.publish_world(arena);
         }
         self.announcer.tell_events(&mut self.server, arena);
         if is_snapshot {

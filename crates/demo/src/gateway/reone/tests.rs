@@ -9,8 +9,8 @@ use tickwire_session::{Instant, Session};
 use tickwire_sim::addr::machine;
 use tickwire_sim::{Chance, Conditions, Network};
 
-use super::super::{ArenaClient, ClientGateway, Notice, Settings, Status};
 use super::*;
+use crate::gateway::{ArenaClient, ClientGateway, Notice, ReoneSettings, Settings, Status};
 use crate::{Bot, Host, Intent, Loadout, OwnerId, Random, STEP, Vec2, View, rules};
 
 /// A server, its players and the network between them.
@@ -172,6 +172,10 @@ fn fly_alone(conditions: Conditions) -> (f64, u64) {
 /// What the fastest ship flies in a step.
 const STEP_WAY: f64 = rules::SHIP_MAX_SPEED * rules::STEP_SECONDS;
 
+const fn with(reone: ReoneSettings) -> Settings {
+    Settings { reone }
+}
+
 #[test]
 fn on_a_good_network_the_prediction_is_right_to_the_bit() {
     let (furthest, corrections) = fly_alone(Conditions::IDEAL);
@@ -217,10 +221,10 @@ fn bots_on_a_lossy_network_fly_and_fire_and_keep_score() {
 
 #[test]
 fn whoever_finds_no_ship_looks_on() {
-    let settings = Settings {
+    let settings = with(ReoneSettings {
         ships: Some(2),
-        ..Settings::default()
-    };
+        ..ReoneSettings::default()
+    });
     let mut game = Game::new(Conditions::IDEAL, &settings, bots(3));
     game.run(5);
     let has_ship = |player: &&Player| player.view.own_ship.is_some();
@@ -246,10 +250,10 @@ fn flying(game: &Game) -> Vec<usize> {
 
 #[track_caller]
 fn check_ships_are_passed_on(conditions: Conditions) {
-    let settings = Settings {
+    let settings = with(ReoneSettings {
         ships: Some(1),
-        ..Settings::default()
-    };
+        ..ReoneSettings::default()
+    });
     let mut game = Game::new(Conditions::IDEAL, &settings, bots(1));
     game.run(2);
     for number in [3, 4] {
@@ -282,10 +286,10 @@ fn a_ship_that_becomes_free_is_for_whoever_has_looked_on_for_longest() {
 
 #[test]
 fn whoever_acts_while_it_looks_on_is_heard_when_it_flies() {
-    let settings = Settings {
+    let settings = with(ReoneSettings {
         ships: Some(1),
-        ..Settings::default()
-    };
+        ..ReoneSettings::default()
+    });
     let mut game = Game::new(Conditions::IDEAL, &settings, bots(1));
     game.run(1);
     let now = game.network.now();
@@ -327,10 +331,10 @@ fn everybodys_round_trip_is_on_the_scoreboard() {
 
 #[test]
 fn a_new_round_is_loaded_by_everybody_at_once_who_then_go_on() {
-    let settings = Settings {
+    let settings = with(ReoneSettings {
         round: Some(Duration::from_secs(8)),
-        ..Settings::default()
-    };
+        ..ReoneSettings::default()
+    });
     let mut game = Game::new(LOSSY, &settings, bots(4));
     game.run(7);
     let all_fly = |game: &Game| {
@@ -359,10 +363,10 @@ fn a_new_round_is_loaded_by_everybody_at_once_who_then_go_on() {
 #[test]
 fn huffman_coding_changes_the_bytes_and_nothing_else() {
     let bytes_and_places = |huffman| {
-        let settings = Settings {
+        let settings = with(ReoneSettings {
             huffman,
-            ..Settings::default()
-        };
+            ..ReoneSettings::default()
+        });
         let mut game = Game::new(Conditions::IDEAL, &settings, bots(4));
         game.run(5);
         let mut bytes = 0;

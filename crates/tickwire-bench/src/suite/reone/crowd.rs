@@ -172,7 +172,7 @@ impl Crowd {
         let world = self.next_world();
         let mut bytes = 0;
         let (spent, told) = timed(|| {
-            let newest = self.server.publish(now, self.tick, world);
+            let newest = self.server.publish(self.tick, world);
             loop {
                 self.out.clear();
                 if self.server.poll_transmit(now, &mut self.out).is_none() {
@@ -201,7 +201,7 @@ impl Crowd {
             due += TICK;
             let world = self.next_world();
             let (spent, carried) = timed(|| {
-                self.server.publish(driver.now(), self.tick, world);
+                self.server.publish(self.tick, world);
                 let carried = driver.run_until(due, &mut [&mut self.server]);
                 while self.server.poll_event().is_some() {}
                 carried

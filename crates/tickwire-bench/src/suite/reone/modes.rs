@@ -145,7 +145,7 @@ impl Watched {
         let creatures: Vec<_> = (0..CREATURES).map(|n| creature(n, self.tick)).collect();
         self.out.clear();
         let (time, newest) = timed(|| {
-            let newest = self.server.publish(self.now, self.tick, creatures);
+            let newest = self.server.publish(self.tick, creatures);
             while self.server.poll_transmit(self.now, &mut self.out).is_some() {}
             newest
         });

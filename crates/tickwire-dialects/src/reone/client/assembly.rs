@@ -8,10 +8,10 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::super::message::{Compression, Down, DownHeader, Packet};
-use super::super::{EventId, SnapshotSeq};
 use super::limits::ASSEMBLIES_MAX;
 use super::snapshot::{Builder, Snapshot, Spoilt};
+use crate::reone::message::{Compression, Down, DownHeader, Packet};
+use crate::reone::{EventId, SnapshotSeq};
 
 /// The snapshots that are not whole, by sequence.
 #[derive(Debug, Default)]

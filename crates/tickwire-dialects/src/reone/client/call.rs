@@ -9,8 +9,8 @@ use core::fmt;
 
 use tickwire_session::{CallOutcome, CallStatus};
 
-use super::super::message::{Answer, Method, Status};
-use super::super::{ModuleNumber, ObjectId};
+use crate::reone::message::{Answer, Method, Status};
+use crate::reone::{ModuleNumber, ObjectId};
 
 /// What an answer means.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -7,12 +7,12 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use core::time::Duration;
 
-use super::super::message::{Ballistics, PlayAnimation, Speed, VisualEffect};
-use super::super::{ObjectId, SnapshotSeq};
 use super::limits::{
     COMMAND_AGE_MAX, COMMANDS_REMEMBERED, EXTRAPOLATION_MAX, SHOT_LIFE, SHOT_LIFE_MAX, SHOTS_MAX,
 };
 use super::showing::Pace;
+use crate::reone::message::{Ballistics, PlayAnimation, Speed, VisualEffect};
+use crate::reone::{ObjectId, SnapshotSeq};
 
 /// How long shots fly, by their kind.
 #[derive(Clone, Debug, Default)]

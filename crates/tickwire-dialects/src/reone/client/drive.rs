@@ -3,22 +3,21 @@
 use alloc::vec::Vec;
 
 use tickwire_session::{
-    Addr, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, Transmit,
+    Addr, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, StreamLoss, Transmit,
 };
 
+use super::connection::Connection;
 use super::{Client, ClientEvent, EndReason, Phase};
 
 impl Session for Client {
     fn handle_opened(&mut self, now: Instant, on: StreamId, _peer: Addr) {
-        if on == self.connection.stream() && self.phase == Phase::Connecting {
-            self.connection.hear(now);
-            self.round_trip.add_sample(self.connection.advance(now));
+        if self.connection.link.handle_opened(now, on) {
             self.greet();
         }
     }
 
     fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
-        if on == self.connection.stream() {
+        if on == self.connection.link.stream() {
             self.receive_stream(now, bytes);
         }
     }
@@ -28,23 +27,14 @@ impl Session for Client {
     }
 
     fn handle_room(&mut self, _now: Instant, path: Path, room: Room) {
-        if path == Path::Stream(self.connection.stream()) {
-            self.connection.outbox.set_room(room);
-        } else if path == Path::Datagrams(self.connection.server()) {
-            self.uplink.set_room(room);
-        }
+        self.connection.link.handle_room(path, room);
     }
 
     fn handle_closed(&mut self, now: Instant, path: Path, _why: Ended) {
-        // Datagrams may be refused while the server restarts its socket; the stream tells.
-        if path == Path::Stream(self.connection.stream()) {
-            self.lose(
-                now,
-                match self.phase {
-                    Phase::Connecting => EndReason::Unreachable,
-                    _ => EndReason::ServerClosed,
-                },
-            );
+        match self.connection.link.handle_closed(path) {
+            Some(StreamLoss::Unreachable) => self.lose(now, EndReason::Unreachable),
+            Some(StreamLoss::Closed) => self.lose(now, EndReason::ServerClosed),
+            None => {}
         }
     }
 
@@ -54,21 +44,20 @@ impl Session for Client {
         }
         self.calls.handle_timeout(now);
         self.take_results();
-        self.resolve_doubt(now);
+        self.resolve_suspicion(now);
         self.handle_connection_timeout(now);
     }
 
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        if let Some(order) = self.connection.poll_order() {
+        let Connection { link, outbox, .. } = &mut self.connection;
+        if let Some(order) = link.poll_order() {
             return Some(order);
         }
-        if self.is_over() {
+        if matches!(self.phase, Phase::Ended(_)) {
             return None;
         }
-        if let Some(written) = self.connection.outbox.write(out) {
-            self.traffic.sent(written);
-            let on = self.connection.stream();
-            return Some(Transmit::Stream { on });
+        if let Some(written) = outbox.write(link.stream_room(), out) {
+            return Some(link.sent_on_stream(now, written));
         }
         self.write_datagram(now, out)
     }
@@ -77,11 +66,11 @@ impl Session for Client {
         if self.is_over() {
             return None;
         }
-        let repeat = self.uplink.repeat_at().filter(|_| self.is_initialised());
+        let repeat = self.packets.repeat_at().filter(|_| self.is_initialised());
         [
             self.connection.deadline(self.phase),
-            self.standing.ping_at(self.phase),
-            self.standing.doubt_at(),
+            self.admission.ping_at(self.phase),
+            self.admission.suspicion_at(),
             repeat,
             self.calls.poll_timeout(),
         ]
@@ -95,7 +84,7 @@ impl Session for Client {
     }
 
     fn is_finished(&self) -> bool {
-        self.is_over() && self.connection.has_no_orders()
+        self.is_over() && self.connection.link.is_finished()
     }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
@@ -109,11 +98,8 @@ impl Session for Client {
             Phase::Reconnecting => "Reconnecting",
             Phase::Ended(_) => "Ended",
         };
-        let mut stats = PeerStats::new(self.connection.name(), self.connection.server(), state);
-        stats.round_trip = self.round_trip.mean();
-        stats.jitter = self.round_trip.jitter();
-        stats.traffic = self.traffic;
-        stats.resent = self.uplink.resent();
+        let mut stats = self.connection.link.stats(self.connection.name(), state);
+        stats.resent = self.packets.resent();
         stats.refused = self.counters.undecodable;
         stats.loss = self.loss.share();
         visit(&stats);

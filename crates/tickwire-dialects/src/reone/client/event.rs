@@ -7,12 +7,12 @@ use core::time::Duration;
 use tickwire_session::bulk::Fetched;
 use tickwire_session::counters;
 
-use super::super::message::{Ballistics, Parameters, Refusal, Speed};
-use super::super::{
-    CallId, ClientId, CreatureStatus, EventId, ModuleNumber, ObjectId, SnapshotSeq,
-};
 use super::call::{CallFailure, CallReply};
 use super::loading::{LoadFault, LoadProgress};
+use crate::reone::message::{Ballistics, Parameters, Refusal, Speed};
+use crate::reone::{
+    CallId, ClientId, CreatureStatus, EventId, ModuleNumber, ObjectId, SnapshotSeq,
+};
 
 /// How far the client has come (see `STATES.md`).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -79,6 +79,15 @@ pub enum ClientEvent {
     BadResource {
         /// Which.
         name: String,
+    },
+    /// The server refuses a resource. The module is loaded without it.
+    ResourceRefused {
+        /// Which.
+        name: String,
+        /// Why.
+        reason: Refusal,
+        /// The same in its own words.
+        text: String,
     },
     /// Everything is here.
     Loaded,

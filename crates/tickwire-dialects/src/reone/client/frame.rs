@@ -1,32 +1,34 @@
 //! What the server's frames make the client do: it is welcomed, loads a module, and is refused.
 
+use alloc::string::ToString as _;
+
 use tickwire_session::Instant;
 use tickwire_session::bulk::Piece;
 
-use super::super::message::{DownFrame, Refusal, UpFrame};
-use super::super::{ModuleNumber, Text};
-use super::loading::{LoadFault, Loaded, PieceError};
+use super::loading::{LoadFault, Loaded, PieceError, RefusedFetch};
 use super::reception::Reception;
 use super::{Client, ClientEvent, EndReason, Phase, call};
+use crate::reone::message::{DownFrame, Refusal, UpFrame};
+use crate::reone::{ModuleNumber, Remark, Text};
 
 impl Client {
     pub(super) fn receive_stream(&mut self, now: Instant, bytes: &[u8]) {
         if self.is_over() {
             return;
         }
-        self.traffic.received(bytes.len());
-        self.connection.hear(now);
+        self.connection.link.traffic.received(bytes.len());
+        self.connection.link.heard(now);
         let mut inbox = core::mem::take(&mut self.connection.inbox);
-        let stream = self.connection.stream();
+        let stream = self.connection.link.stream();
         let decoded = inbox.receive(bytes, |frame| {
-            self.traffic.messages_in += 1;
+            self.connection.link.traffic.messages_in += 1;
             // A frame may have ended the connection that it and the rest came on.
             let is_open = !self.is_over() && self.phase != Phase::Reconnecting;
-            if is_open && self.connection.stream() == stream {
-                self.hear_frame(now, &frame);
+            if is_open && self.connection.link.stream() == stream {
+                self.handle_frame(now, &frame);
             }
         });
-        if self.connection.stream() == stream {
+        if self.connection.link.stream() == stream {
             self.connection.inbox = inbox;
         }
         if decoded.is_err() && !self.is_over() {
@@ -35,7 +37,7 @@ impl Client {
         }
     }
 
-    fn hear_frame(&mut self, now: Instant, frame: &DownFrame<'_>) {
+    fn handle_frame(&mut self, now: Instant, frame: &DownFrame<'_>) {
         match *frame {
             DownFrame::Welcome {
                 client,
@@ -47,16 +49,18 @@ impl Client {
                     self.counters.unexpected += 1;
                     return;
                 }
-                self.connection.set_welcome(token);
-                self.round_trip.add_sample(self.connection.advance(now));
-                self.counters.event_lost += self.uplink.restart() as u64;
+                let link = &mut self.connection.link;
+                link.round_trip.add_sample(now.since(link.stream_sent()));
+                link.set_token(now, token);
+                self.connection.set_welcome();
+                self.counters.event_lost += self.packets.restart() as u64;
                 self.reception = Reception::new(now);
                 self.commands.clear();
                 self.tell(ClientEvent::Welcomed { client });
                 self.begin_module(now, module, name);
             }
-            DownFrame::Refused { reason, text } => self.hear_refusal(now, reason, text),
-            _ if self.connection.token().is_none() => self.counters.unexpected += 1,
+            DownFrame::Refused { reason, text } => self.handle_refusal(now, reason, text),
+            _ if self.connection.link.token().is_none() => self.counters.unexpected += 1,
             DownFrame::Resource {
                 name,
                 total,
@@ -68,7 +72,7 @@ impl Client {
                     offset,
                     bytes: piece,
                 };
-                self.hear_piece(now, name, piece);
+                self.handle_piece(now, name, piece);
             }
             DownFrame::Result { id, status, answer } => {
                 let id = tickwire_session::CallId(id.0);
@@ -86,10 +90,10 @@ impl Client {
     fn begin_module(&mut self, now: Instant, module: ModuleNumber, name: Text<'_>) {
         self.reception.change_module(now);
         self.showing.clear();
-        self.standing.change_module();
+        self.admission.change_module();
         // Moments go on through modules, so what came before is still known when it comes again.
         self.commands.drop_shots(|_| true);
-        self.casting.clear();
+        self.resrefs.clear();
         self.phase = Phase::Loading;
         let name = name.as_str().into();
         self.tell(ClientEvent::Loading { module, name });
@@ -109,13 +113,11 @@ impl Client {
         }
     }
 
-    fn hear_piece(&mut self, now: Instant, name: Text<'_>, piece: Piece<'_>) {
+    fn handle_piece(&mut self, now: Instant, name: Text<'_>, piece: Piece<'_>) {
         let mut loader = core::mem::take(&mut self.loader);
-        let mut is_complete = false;
         let taken = loader.handle_piece(name.as_str(), piece, |loaded| match loaded {
             Loaded::Progress(progress) => self.tell(ClientEvent::Progress(progress)),
             Loaded::Resource(fetched) => self.tell(ClientEvent::Fetched(fetched)),
-            Loaded::Everything => is_complete = true,
         });
         self.loader = loader;
         match taken {
@@ -128,32 +130,42 @@ impl Client {
                 self.hang_up(EndReason::Load(fault));
             }
         }
-        if is_complete {
-            self.finish_loading(now);
-        }
+        self.finish_loading(now);
     }
 
+    /// Goes on when everything is here.
     fn finish_loading(&mut self, now: Instant) {
+        if self.is_over() || !self.loader.take_complete() {
+            return;
+        }
         self.reception.set_base(self.loader.base());
         self.say(&UpFrame::Loaded);
         self.phase = Phase::Initialising;
-        self.standing.initialise(now);
+        self.admission.initialise(now);
         self.tell(ClientEvent::Loaded);
     }
 
-    fn hear_refusal(&mut self, now: Instant, reason: Refusal, text: Text<'_>) {
-        let is_about_a_resource = matches!(reason, Refusal::RESOURCE | Refusal::OFFSET);
-        if is_about_a_resource && self.loader.forgive_refusal() {
-            self.counters.unexpected += 1;
-            return;
+    fn handle_refusal(&mut self, now: Instant, reason: Refusal, text: Remark<'_>) {
+        let text = text.to_string();
+        match self.loader.handle_refusal(reason) {
+            Some(RefusedFetch::Stale) => {
+                self.counters.unexpected += 1;
+                return;
+            }
+            Some(RefusedFetch::Resource(name)) => {
+                self.tell(ClientEvent::ResourceRefused { name, reason, text });
+                self.ask_resources();
+                self.finish_loading(now);
+                return;
+            }
+            Some(RefusedFetch::Essential) | None => {}
         }
-        let text = text.as_str().into();
         self.tell(ClientEvent::Refused { reason, text });
         let is_first = self.phase == Phase::Handshaking && !self.connection.was_welcome();
         match reason {
             // Another time it may have a place, or be there again.
             Refusal::FULL | Refusal::TOO_SLOW | Refusal::SHUTDOWN if !is_first => {
-                self.give_up_connection(now, EndReason::Refused(reason));
+                self.lose(now, EndReason::Refused(reason));
             }
             _ => self.hang_up(EndReason::Refused(reason)),
         }

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::super::limits::STREAM_WAITING;
+use crate::reone::limits::STREAM_WAITING;
 
 /// How long a dialled stream may take to open, and the server to answer Hello.
 pub const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(15);
@@ -28,12 +28,6 @@ pub const UNKNOWN_PINGS: u32 = 3;
 /// Without a whole snapshot for this long, what is held is forgotten: a server keeps 32 snapshots, 1.6
 /// seconds of them, so none of ours can be a baseline any more.
 pub const HANG: Duration = Duration::from_secs(2);
-
-/// The pause before the first attempt to come back. It doubles with every further one.
-pub const RETRY_FIRST: Duration = Duration::from_millis(250);
-
-/// The longest pause between two attempts to come back.
-pub const RETRY_LONGEST: Duration = Duration::from_secs(8);
 
 /// How long a client that has lost its server tries to come back, unless configured otherwise. Servers
 /// restart in less.

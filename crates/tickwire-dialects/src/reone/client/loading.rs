@@ -12,12 +12,12 @@ use tickwire_session::bulk::{
     ContentHash, FetchError, Fetched, Fetching, Listed, Manifest, Overall, Piece, Request,
 };
 
-use super::super::ModuleNumber;
-use super::super::limits::{BASE_MAX, MANIFEST_MAX};
-use super::super::message::Base;
-use super::super::resource::{BASE, MANIFEST};
 use super::limits::{FETCHES_AHEAD, HELD_MAX};
 use super::snapshot::Snapshot;
+use crate::reone::ModuleNumber;
+use crate::reone::limits::{BASE_MAX, MANIFEST_MAX};
+use crate::reone::message::{Base, Refusal};
+use crate::reone::resource::{BASE, MANIFEST};
 
 /// What a client has loaded and still loads.
 #[derive(Debug, Default)]
@@ -50,8 +50,17 @@ pub(super) enum Loaded {
     Progress(LoadProgress),
     /// This resource is whole, and the application's.
     Resource(Fetched),
-    /// Everything is here.
-    Everything,
+}
+
+/// A request that the server refused.
+#[derive(Debug, Eq, PartialEq)]
+pub(super) enum RefusedFetch {
+    /// It was for a module that is over.
+    Stale,
+    /// The module is loaded without this resource.
+    Resource(String),
+    /// The manifest or the base: without it there is no module.
+    Essential,
 }
 
 /// How far a resource, and all of them, are.
@@ -158,11 +167,21 @@ impl Loader {
         }
     }
 
-    /// The server refused a request. Returns whether it was one for a module that is over.
-    pub(super) fn forgive_refusal(&mut self) -> bool {
-        let is_stale = self.stale > 0;
-        self.stale = self.stale.saturating_sub(1);
-        is_stale
+    /// The server refused something. Returns what, if it was a resource: requests are answered in order.
+    pub(super) fn handle_refusal(&mut self, reason: Refusal) -> Option<RefusedFetch> {
+        let is_about_a_resource = matches!(reason, Refusal::RESOURCE | Refusal::OFFSET);
+        if self.stale > 0 && is_about_a_resource {
+            self.stale -= 1;
+            return Some(RefusedFetch::Stale);
+        }
+        match self.stage {
+            Stage::Manifest { is_asked: true, .. } => Some(RefusedFetch::Essential),
+            Stage::Resources => match self.fetching.as_mut()?.handle_refusal()? {
+                name if name == BASE => Some(RefusedFetch::Essential),
+                name => Some(RefusedFetch::Resource(name)),
+            },
+            Stage::Idle | Stage::Manifest { .. } => None,
+        }
     }
 
     /// A piece came; `tell` hears what it brought.
@@ -196,6 +215,16 @@ impl Loader {
             _ => return Err(PieceError::Unasked),
         }
         self.take_fetched(&mut tell)
+    }
+
+    /// Whether nothing is left to load. Says so once.
+    pub(super) fn take_complete(&mut self) -> bool {
+        let is_loading = matches!(self.stage, Stage::Resources);
+        let is_complete = is_loading && self.fetching.as_ref().is_some_and(Fetching::is_complete);
+        if is_complete {
+            self.stage = Stage::Idle;
+        }
+        is_complete
     }
 
     fn begin_resources(&mut self, manifest: &[u8]) -> Result<(), PieceError> {
@@ -270,10 +299,6 @@ impl Loader {
                 }
                 tell(Loaded::Resource(fetched));
             }
-        }
-        if fetching.is_complete() {
-            self.stage = Stage::Idle;
-            tell(Loaded::Everything);
         }
         Ok(())
     }

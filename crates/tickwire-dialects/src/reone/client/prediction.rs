@@ -13,9 +13,9 @@ use tickwire_state::{
     INPUTS_WAITING, InputNumber, Motion, Prediction, PredictionFigures, Predictor,
 };
 
-use super::super::{CreatureStatus, EventId};
 use super::event::Whole;
 use super::{Client, ClientEvent, SendError};
+use crate::reone::{CreatureStatus, EventId};
 
 /// The rules by which the own creature moves, and how inputs and states travel.
 pub trait Steering: Motion + Clone {

@@ -2,33 +2,29 @@
 
 use tickwire_session::{Addr, Instant};
 
-use super::super::limits::RECEIVE_MAX;
-use super::super::message::{Compression, Down, DownElement, Invalid, Packet, Parameters};
-use super::super::{EventId, Mode, SnapshotSeq};
+use super::admission::{HeldUp, Recovery};
 use super::assembly::{self, Part, Rejected};
 use super::command::Dropped;
 use super::event::Whole;
+use super::packets::NeverSent;
 use super::reception::{Completed, Unused};
 use super::showing::Pace;
 use super::snapshot::Spoilt;
-use super::standing::{HeldUp, Remedy};
-use super::uplink::NeverSent;
 use super::{Client, ClientEvent, Phase};
+use crate::reone::limits::RECEIVE_MAX;
+use crate::reone::message::{Down, DownElement, Invalid, Packet, Parameters};
+use crate::reone::{EventId, Mode, SnapshotSeq};
 
 impl Client {
     pub(super) fn receive_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
         if self.is_over() {
             return;
         }
-        if from != self.connection.server() {
+        if from != self.connection.link.server() {
             self.counters.stranger += 1;
             return;
         }
-        // Before the parameters came, nothing that could be coded is taken anyway.
-        let compression = match self.standing.parameters() {
-            Some(parameters) if self.is_initialised() => parameters.compression,
-            _ => Compression::None,
-        };
+        let compression = self.admission.compression();
         let mut scratch = core::mem::take(&mut self.scratch);
         let packet = match bytes.len() {
             ..=RECEIVE_MAX => assembly::decode(compression, bytes, &mut scratch).ok(),
@@ -36,22 +32,22 @@ impl Client {
         };
         match packet {
             Some(packet) => {
-                self.traffic.received(bytes.len());
-                self.connection.hear(now);
-                self.standing.hear_datagram(now);
-                self.hear_packet(now, bytes, &packet);
+                self.connection.link.traffic.received(bytes.len());
+                self.connection.link.heard_datagram(now);
+                self.admission.handle_datagram(now);
+                self.handle_packet(now, bytes, &packet);
             }
             None => self.counters.undecodable += 1,
         }
         self.scratch = scratch;
     }
 
-    fn hear_packet(&mut self, now: Instant, bytes: &[u8], packet: &Packet<'_, Down>) {
+    fn handle_packet(&mut self, now: Instant, bytes: &[u8], packet: &Packet<'_, Down>) {
         let header = packet.header;
         let is_part = header.sequence != SnapshotSeq::NONE;
         if is_part {
             if !self.is_initialised() {
-                self.reception.hear_early(header.sequence);
+                self.reception.note_early(header.sequence);
                 self.counters.not_ready += 1;
                 return;
             }
@@ -62,20 +58,22 @@ impl Client {
                 self.counters.earlier_module += 1;
                 return;
             }
-            self.reception.hear(now, header.sequence);
-            self.counters.invalid_doubted += u64::from(self.standing.hear_snapshot());
+            self.reception.note(now, header.sequence);
+            self.counters.invalid_doubted += u64::from(self.admission.handle_snapshot());
         }
         let (mut last, mut answered) = (None, None);
         for element in packet.elements() {
-            self.traffic.messages_in += 1;
+            self.connection.link.traffic.messages_in += 1;
             match element {
                 DownElement::Last { datagrams } => last = Some(datagrams),
                 DownElement::Parameters(parameters) => {
-                    self.hear_parameters(now, header.tick, &parameters);
+                    self.handle_parameters(now, header.tick, &parameters);
                 }
-                DownElement::Invalid(why) => self.hear_invalid(now, why),
-                DownElement::EventAck(id) => answered = answered.max(self.hear_event_ack(now, id)),
-                _ => self.hear_command(&element),
+                DownElement::Invalid(why) => self.handle_invalid(now, why),
+                DownElement::EventAck(id) => {
+                    answered = answered.max(self.handle_event_ack(now, id))
+                }
+                _ => self.handle_command(&element),
             }
         }
         if is_part {
@@ -85,11 +83,11 @@ impl Client {
                 last,
                 answered,
             };
-            self.hear_part(now, part);
+            self.handle_part(now, part);
         }
     }
 
-    fn hear_parameters(&mut self, now: Instant, tick: u32, parameters: &Parameters) {
+    fn handle_parameters(&mut self, now: Instant, tick: u32, parameters: &Parameters) {
         if !self.is_initialised() && self.phase != Phase::Initialising {
             self.counters.not_ready += 1;
             return;
@@ -98,7 +96,7 @@ impl Client {
             self.counters.other_module += 1;
             return;
         }
-        let before = match self.standing.hear_parameters(now, tick, parameters) {
+        let before = match self.admission.handle_parameters(now, tick, parameters) {
             Ok(before) => before,
             Err(HeldUp) => {
                 self.counters.parameters_late += 1;
@@ -117,36 +115,36 @@ impl Client {
         }
     }
 
-    fn hear_invalid(&mut self, now: Instant, why: Invalid) {
+    fn handle_invalid(&mut self, now: Instant, why: Invalid) {
         let is_past_loading = self.is_initialised() || self.phase == Phase::Initialising;
         if !is_past_loading {
             self.counters.not_ready += 1;
             return;
         }
         let last_part = self.reception.last_part();
-        self.standing.hear_invalid(now, why, last_part);
-        self.resolve_doubt(now);
+        self.admission.handle_invalid(now, why, last_part);
+        self.resolve_suspicion(now);
     }
 
     /// Does what an Invalid asks for, once it is to be believed.
-    pub(super) fn resolve_doubt(&mut self, now: Instant) {
-        match self.standing.take_remedy(now) {
-            Some(Remedy::Handshake) => self.shake_hands_again(now),
-            Some(Remedy::Ping) if self.is_initialised() => {
+    pub(super) fn resolve_suspicion(&mut self, now: Instant) {
+        match self.admission.take_recovery(now) {
+            Some(Recovery::Handshake) => self.shake_hands_again(now),
+            Some(Recovery::Ping) if self.is_initialised() => {
                 self.forget_snapshots(now);
                 self.phase = Phase::Initialising;
-                self.standing.initialise(now);
+                self.admission.initialise(now);
                 self.tell(ClientEvent::Interrupted);
             }
             // It pings already.
-            Some(Remedy::Ping) | None => {}
+            Some(Recovery::Ping) | None => {}
         }
     }
 
     /// Returns the event if it was ever sent.
-    fn hear_event_ack(&mut self, now: Instant, id: EventId) -> Option<EventId> {
-        match self.uplink.acknowledge(id) {
-            Ok(Some(sent)) => self.round_trip.add_sample(now.since(sent)),
+    fn handle_event_ack(&mut self, now: Instant, id: EventId) -> Option<EventId> {
+        match self.packets.acknowledge(id) {
+            Ok(Some(sent)) => self.connection.link.round_trip.add_sample(now.since(sent)),
             Ok(None) => {}
             Err(NeverSent) => {
                 self.counters.ack_never_sent += 1;
@@ -156,7 +154,7 @@ impl Client {
         Some(id)
     }
 
-    fn hear_command(&mut self, element: &DownElement<'_>) {
+    fn handle_command(&mut self, element: &DownElement<'_>) {
         if !self.is_initialised() {
             self.counters.not_ready += 1;
             return;
@@ -194,9 +192,9 @@ impl Client {
         }
     }
 
-    fn hear_part(&mut self, now: Instant, part: Part<'_>) {
+    fn handle_part(&mut self, now: Instant, part: Part<'_>) {
         // Whoever has not heard them is not ready for snapshots.
-        let Some(parameters) = self.standing.parameters() else {
+        let Some(parameters) = self.admission.parameters() else {
             return;
         };
         let pace = Pace::new(parameters);
@@ -204,7 +202,7 @@ impl Client {
             Ok(None) => {}
             Ok(Some(completed)) => self.show(now, pace, &completed),
             Err(Unused::Unheard) => {
-                self.uplink.set_due();
+                self.packets.set_due();
                 self.counters.settled += 1;
             }
             Err(Unused::Settled | Unused::Rejected(Rejected::TooOld)) => self.counters.settled += 1,
@@ -228,8 +226,8 @@ impl Client {
         self.counters.late += u64::from(shown.is_err());
         if is_newest {
             self.loss.add_arrival(completed.missing);
-            self.uplink.set_due();
-            self.connection.set_good();
+            self.packets.set_due();
+            self.connection.link.set_good();
             let newest = self.reception.newest();
             self.commands.drop_old_shots(pace, newest);
             if self.phase == Phase::Ready {
@@ -252,9 +250,9 @@ impl Client {
 
     /// No snapshot was whole for long, although parts of some come.
     fn give_up_snapshots(&mut self, now: Instant) {
-        // Nothing is held up for so long. Rather is the border where it should not be.
-        self.reception.open_border();
-        self.standing.accept_any_tick();
+        // No packet is delayed for so long: more likely the fence is wrong.
+        self.reception.open_fence();
+        self.admission.accept_any_tick();
         if self.reception.whole().is_some() {
             self.counters.hang += 1;
             self.forget_snapshots(now);

@@ -11,16 +11,16 @@ use core::time::Duration;
 use tickwire_session::Instant;
 use tickwire_state::{History, Tick};
 
-use super::super::message::{Compression, DownHeader};
-use super::super::{EventId, Mode, SnapshotSeq};
 use super::assembly::{Assemblies, Assembly, Part, Rejected};
-use super::border::Border;
 use super::limits::{BASELINES, HANG};
+use super::module_fence::ModuleFence;
 use super::snapshot::{Snapshot, Spoilt};
+use crate::reone::message::{Compression, DownHeader};
+use crate::reone::{EventId, Mode, SnapshotSeq};
 
 #[derive(Debug)]
 pub(super) struct Reception {
-    border: Border,
+    fence: ModuleFence,
     assemblies: Assemblies,
     /// The snapshot that the module begins with.
     base: Option<Arc<Snapshot>>,
@@ -71,7 +71,7 @@ impl Reception {
     /// Nothing was heard on this connection.
     pub(super) fn new(now: Instant) -> Self {
         Self {
-            border: Border::default(),
+            fence: ModuleFence::default(),
             assemblies: Assemblies::default(),
             base: None,
             baselines: History::new(BASELINES),
@@ -86,9 +86,9 @@ impl Reception {
 
     /// Another module begins on the same connection: events and sequences go on.
     pub(super) fn change_module(&mut self, now: Instant) {
-        self.border.change_module();
+        self.fence.change_module();
         *self = Self {
-            border: self.border,
+            fence: self.fence,
             answered: self.answered,
             ..Self::new(now)
         };
@@ -97,7 +97,7 @@ impl Reception {
     /// What is held is of no use any more, except the base.
     pub(super) fn forget(&mut self, now: Instant) {
         *self = Self {
-            border: self.border,
+            fence: self.fence,
             base: self.base.take(),
             answered: self.answered,
             ..Self::new(now)
@@ -112,24 +112,24 @@ impl Reception {
     /// The server said its parameters at this tick, and is asked for the first snapshot.
     pub(super) fn begin(&mut self, now: Instant, tick: u32) {
         self.last_whole = now;
-        self.border.begin_module(tick);
+        self.fence.begin_module(tick);
     }
 
     /// A snapshot came before this module was ready.
-    pub(super) fn hear_early(&mut self, sequence: SnapshotSeq) {
-        self.border.hear_early(sequence);
+    pub(super) fn note_early(&mut self, sequence: SnapshotSeq) {
+        self.fence.note_early(sequence);
     }
 
     /// A snapshot of this module came, or a part of it.
-    pub(super) fn hear(&mut self, now: Instant, sequence: SnapshotSeq) {
+    pub(super) fn note(&mut self, now: Instant, sequence: SnapshotSeq) {
         self.last_part = Some(now);
         self.newest = self.newest.max(sequence);
-        self.border.hear(sequence);
+        self.fence.note(sequence);
     }
 
     /// Whether a snapshot with this header is of a module before.
     pub(super) fn is_before(&self, header: &DownHeader) -> bool {
-        self.border.is_before(header)
+        self.fence.is_before(header)
     }
 
     /// Whether no snapshot was whole for so long that what is held is of no use.
@@ -138,8 +138,8 @@ impl Reception {
     }
 
     /// From now on, whatever comes is of this module.
-    pub(super) fn open_border(&mut self) {
-        self.border.clear();
+    pub(super) fn open_fence(&mut self) {
+        self.fence.clear();
     }
 
     /// Takes a datagram; returns its snapshot once all of it is here.
@@ -267,9 +267,9 @@ const fn tick(sequence: SnapshotSeq) -> Tick {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::super::super::message::{Base, Down, DownElement, PacketWriter};
-    use super::super::super::{AnyStatus, CreatureStatus, ObjectId};
     use super::*;
+    use crate::reone::message::{Base, Down, DownElement, PacketWriter};
+    use crate::reone::{AnyStatus, CreatureStatus, ObjectId};
 
     const NOW: Instant = Instant::ZERO;
     const OBJECT: ObjectId = ObjectId(1);
@@ -296,7 +296,7 @@ mod tests {
             .push(&DownElement::KeepAlive { id: OBJECT })
             .expect("room for it");
         writer.finish();
-        reception.hear(NOW, header.sequence);
+        reception.note(NOW, header.sequence);
         let part = Part {
             header,
             bytes: &bytes,

@@ -11,12 +11,12 @@ use core::time::Duration;
 use tickwire_session::Instant;
 use tickwire_state::{RemoteClock, Timeline, TooLate};
 
-use super::super::SnapshotSeq;
-use super::super::message::Parameters;
 use super::View;
-use super::casting::Casting;
 use super::limits::{EXTRAPOLATION_MAX, TIMELINE};
+use super::resref_cache::ResrefCache;
 use super::snapshot::Snapshot;
+use crate::reone::SnapshotSeq;
+use crate::reone::message::Parameters;
 
 #[derive(Debug)]
 pub(super) struct Showing {
@@ -85,11 +85,11 @@ impl Showing {
         &'a mut self,
         now: Instant,
         pace: Pace,
-        casting: &'a Casting,
+        resrefs: &'a ResrefCache,
     ) -> Option<View<'a>> {
         let time = self.time_at(now, pace)?;
         let reach = self.speed_max * pace.interval().as_secs_f32();
-        let view = View::new(self.timeline.sample(time)?, casting, reach);
+        let view = View::new(self.timeline.sample(time)?, resrefs, reach);
         self.tick = view.tick();
         Some(view)
     }
@@ -129,8 +129,8 @@ impl Pace {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::message::Base;
     use super::*;
+    use crate::reone::message::Base;
 
     const NOW: Instant = Instant::ZERO;
 
@@ -152,8 +152,8 @@ mod tests {
     }
 
     fn shown(showing: &mut Showing) -> Option<u32> {
-        let casting = Casting::default();
-        let view = showing.sample(NOW, pace(20), &casting)?;
+        let resrefs = ResrefCache::default();
+        let view = showing.sample(NOW, pace(20), &resrefs)?;
         Some(view.sequence().0)
     }
 

@@ -6,8 +6,8 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::super::message::{Base, DownElement};
-use super::super::{AnyStatus, CreatureStatus, ObjectId, SnapshotSeq};
+use crate::reone::message::{Base, DownElement};
+use crate::reone::{AnyStatus, CreatureStatus, ObjectId, SnapshotSeq};
 
 /// Everything in range at one moment.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -4,13 +4,13 @@ use alloc::string::String;
 
 use tickwire_session::{EndedCall, Instant};
 
-use super::super::limits::CALL_MAX;
-use super::super::message::{self, UpFrame};
-use super::super::{CallId, EventId, ObjectId, Text};
 use super::call::{Asked, CallReply};
 use super::limits::{CALLS_BYTES, EVENTS_WAITING};
 use super::snapshot::Snapshot;
 use super::{AskError, Client, ClientEvent, Phase, SendError};
+use crate::reone::limits::CALL_MAX;
+use crate::reone::message::{self, UpFrame};
+use crate::reone::{CallId, EventId, ObjectId, Text};
 
 impl Client {
     /// Tells the game something; it hears it exactly once, and in order.
@@ -20,7 +20,7 @@ impl Client {
         if !self.is_initialised() {
             return Err(SendError::NotReady);
         }
-        self.uplink.push(kind, content, self.showing.tick())
+        self.packets.push(kind, content, self.showing.tick())
     }
 
     /// Tells the game something once; it may be lost.
@@ -28,7 +28,7 @@ impl Client {
         if !self.is_initialised() {
             return Err(SendError::NotReady);
         }
-        self.uplink.push_once(kind, content)
+        self.packets.push_once(kind, content)
     }
 
     /// Asks the server something that the protocol knows.
@@ -59,7 +59,7 @@ impl Client {
         method: Text<'_>,
         argument: &[u8],
     ) -> Result<CallId, AskError> {
-        let is_connected = self.connection.token().is_some();
+        let is_connected = self.connection.link.token().is_some();
         if !is_connected || self.is_over() || self.phase == Phase::Reconnecting {
             return Err(AskError::NotConnected);
         }
@@ -86,14 +86,14 @@ impl Client {
         let Some(module) = self.module() else {
             return;
         };
-        let mut casting = core::mem::take(&mut self.casting);
-        casting.ask(now, newest, |id| {
+        let mut resrefs = core::mem::take(&mut self.resrefs);
+        resrefs.ask(now, newest, |id| {
             let argument = id.0.to_le_bytes();
             let method = message::Method::Resref.name();
             let asked = Asked::Creature(id, module);
             self.begin_call(now, asked, method, &argument).is_ok()
         });
-        self.casting = casting;
+        self.resrefs = resrefs;
     }
 
     /// Tells what came of the calls that ended.
@@ -107,7 +107,7 @@ impl Client {
                             Ok(CallReply::Resref(resref)) => Some(resref),
                             _ => None,
                         };
-                        self.hear_resref(creature, resref);
+                        self.handle_resref(creature, resref);
                     }
                 }
                 Asked::Typed(_) | Asked::Game => {
@@ -118,10 +118,10 @@ impl Client {
         }
     }
 
-    fn hear_resref(&mut self, id: ObjectId, resref: Option<String>) {
+    fn handle_resref(&mut self, id: ObjectId, resref: Option<String>) {
         // A question that timed out has waited long enough by then.
-        let now = self.connection.last_heard();
-        self.casting.answer(now, id, resref.as_deref());
+        let now = self.connection.link.last_heard();
+        self.resrefs.answer(now, id, resref.as_deref());
         if let Some(resref) = resref {
             self.tell(ClientEvent::Known { id, resref });
         }

@@ -5,16 +5,16 @@ use core::time::Duration;
 
 use tickwire_state::{Angle, Sample, Vec3, blend_unless};
 
-use super::super::{AnyStatus, ObjectId, SnapshotSeq};
-use super::casting::Casting;
+use super::resref_cache::ResrefCache;
 use super::snapshot::Snapshot;
+use crate::reone::{AnyStatus, ObjectId, SnapshotSeq};
 
 /// The world at one moment: what is there by the last snapshot before it, where things are blended
 /// with the next. A creature is there once its resref is known.
 #[derive(Debug)]
 pub struct View<'a> {
     sample: Sample<'a, Arc<Snapshot>>,
-    casting: &'a Casting,
+    resrefs: &'a ResrefCache,
     /// The longest way that is a movement and no jump, from one snapshot to the next.
     reach: f32,
 }
@@ -35,12 +35,12 @@ pub struct Shown<'a> {
 impl<'a> View<'a> {
     pub(super) const fn new(
         sample: Sample<'a, Arc<Snapshot>>,
-        casting: &'a Casting,
+        resrefs: &'a ResrefCache,
         reach: f32,
     ) -> Self {
         Self {
             sample,
-            casting,
+            resrefs,
             reach,
         }
     }
@@ -83,7 +83,7 @@ impl<'a> View<'a> {
 
     fn show(&self, id: ObjectId, object: &'a AnyStatus) -> Option<Shown<'a>> {
         let resref = match object {
-            AnyStatus::Creature(_) => Some(self.casting.resref(id)?),
+            AnyStatus::Creature(_) => Some(self.resrefs.resref(id)?),
             AnyStatus::Spatial(_) => None,
         };
         let (pos, heading) = self

@@ -7,8 +7,8 @@ use core::fmt::{self, Debug};
 use tickwire_state::Vec3;
 use tickwire_wire::DecodeError;
 
-use super::super::limits::CONTAINER_MAX;
-use super::super::{BadText, Reader, Text, Writer};
+use crate::reone::limits::CONTAINER_MAX;
+use crate::reone::{BadText, Reader, Text, Writer};
 
 /// What a field of a structure can hold.
 pub trait Field: Clone + Default + Debug {

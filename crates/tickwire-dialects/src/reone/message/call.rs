@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 
 use tickwire_wire::DecodeError;
 
-use super::super::delta::TooMany;
-use super::super::limits::{CALL_MAX, CONTAINER_MAX};
-use super::super::{ObjectId, Reader, Text, Writer};
+use crate::reone::delta::TooMany;
+use crate::reone::limits::{CALL_MAX, CONTAINER_MAX};
+use crate::reone::{ObjectId, Reader, Text, Writer};
 
 /// What can be asked.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

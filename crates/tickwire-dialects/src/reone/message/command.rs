@@ -6,8 +6,8 @@
 use tickwire_state::Vec3;
 use tickwire_wire::DecodeError;
 
-use super::super::delta::Field;
-use super::super::{ObjectId, Reader, SnapshotSeq, Text, Writer};
+use crate::reone::delta::Field;
+use crate::reone::{ObjectId, Reader, SnapshotSeq, Text, Writer};
 
 /// A shot. Its moment and place together tell it from others.
 #[derive(Clone, Copy, Debug)]

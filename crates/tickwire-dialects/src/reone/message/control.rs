@@ -4,7 +4,7 @@ use core::num::NonZeroU16;
 
 use tickwire_wire::DecodeError;
 
-use super::super::{ModuleNumber, ObjectId, Reader, Writer};
+use crate::reone::{ModuleNumber, ObjectId, Reader, Writer};
 
 /// What the client must know before snapshots come.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -38,7 +38,7 @@ pub enum Compression {
     /// As they are.
     #[default]
     None,
-    /// Behind a byte that says whether they are coded: see [`huffman`](super::super::huffman).
+    /// Behind a byte that says whether they are coded: see [`huffman`](crate::reone::huffman).
     Huffman,
 }
 

@@ -6,14 +6,14 @@
 
 use tickwire_wire::DecodeError;
 
-use super::super::delta::{Delta, Structure};
-use super::super::text::bit;
-use super::super::{
-    AnyStatus, CreatureStatus, EventId, ObjectId, Reader, SnapshotSeq, SpatialStatus, Writer,
-};
 use super::{
     Ballistics, Direction, DownFrame, FrameKind, Invalid, ListType, Parameters, PlayAnimation,
     VisualEffect, frame,
+};
+use crate::reone::delta::{Delta, Structure};
+use crate::reone::text::bit;
+use crate::reone::{
+    AnyStatus, CreatureStatus, EventId, ObjectId, Reader, SnapshotSeq, SpatialStatus, Writer,
 };
 
 /// From the server.

@@ -8,10 +8,10 @@ use alloc::vec::Vec;
 use tickwire_session::Token;
 use tickwire_wire::{DecodeError, Full};
 
-use super::super::limits::{CALL_MAX, FRAME_HEADER, FRAME_MAX, NAME_MAX, PIECE_MAX, STRING_MAX};
-use super::super::text::bit;
-use super::super::{CallId, ClientId, ModuleNumber, Reader, Text, Writer};
 use super::{Direction, FrameKind, Status};
+use crate::reone::limits::{CALL_MAX, FRAME_HEADER, FRAME_MAX, NAME_MAX, PIECE_MAX, STRING_MAX};
+use crate::reone::text::bit;
+use crate::reone::{CallId, ClientId, ModuleNumber, Reader, Remark, Text, Writer};
 
 /// The version of the protocol that a client's first frame names.
 pub const VERSION: u16 = 1;
@@ -65,7 +65,7 @@ pub enum DownFrame<'a> {
         /// Why.
         reason: Refusal,
         /// The same for a person.
-        text: Text<'a>,
+        text: Remark<'a>,
     },
     /// A piece of a resource.
     Resource {
@@ -279,6 +279,12 @@ impl<'a> UpFrame<'a> {
 }
 
 impl<'a> DownFrame<'a> {
+    /// A refusal in the protocol's own words.
+    pub const fn refused(reason: Refusal) -> Self {
+        let text = Remark::from_static(reason.name());
+        Self::Refused { reason, text }
+    }
+
     pub(super) const fn kind(&self) -> u8 {
         match self {
             Self::Welcome { .. } => 2,
@@ -300,7 +306,7 @@ impl<'a> DownFrame<'a> {
             3 => {
                 let reason = Refusal(r.u8("reason")?);
                 r.means(reason.name());
-                let text = Text::decode(r, "text")?;
+                let text = Remark::decode(r, "text")?;
                 Self::Refused { reason, text }
             }
             5 => Self::decode_resource(r, end)?,

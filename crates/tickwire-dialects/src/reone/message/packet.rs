@@ -9,10 +9,10 @@ use core::marker::PhantomData;
 
 use tickwire_wire::{DecodeError, Full};
 
-use super::super::limits::{BASE_MAX, HEADER, LIST_MAX};
-use super::super::{AnyStatus, ObjectId, Reader, SnapshotSeq, Writer, huffman};
 use super::down::{self, Down, DownElement, DownHeader};
 use super::{Direction, Up};
+use crate::reone::limits::{BASE_MAX, HEADER, LIST_MAX, PLAIN_MAX};
+use crate::reone::{AnyStatus, ObjectId, Reader, SnapshotSeq, Writer, huffman};
 
 /// A packet in which nothing is wrong.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +28,20 @@ impl<'a, D: Direction> Packet<'a, D> {
         let mut r = Reader::new(bytes);
         let header = D::decode_header(&mut r)?;
         let lists = r.peek(usize::MAX);
-        decode_lists::<D>(&mut r, |number| D::allows(&header, number))?;
+        decode_lists::<D>(&mut r, |number| D::allows(&header, number), drop)?;
         Ok(Self { header, lists })
+    }
+
+    /// Reads a packet and hands every element to `each`, which collects them: whether all decode is known
+    /// only at the end. Returns the header.
+    pub fn decode_each(
+        bytes: &'a [u8],
+        each: impl FnMut(D::Element<'a>),
+    ) -> Result<D::Header, DecodeError> {
+        let mut r = Reader::new(bytes);
+        let header = D::decode_header(&mut r)?;
+        decode_lists::<D>(&mut r, |number| D::allows(&header, number), each)?;
+        Ok(header)
     }
 
     /// The elements, in order.
@@ -55,9 +67,8 @@ impl<'a> Packet<'a, Down> {
                 scratch
             }
         };
-        decode_lists::<Down>(&mut Reader::new(lists), |number| {
-            Down::allows(&header, number)
-        })?;
+        let allows = |number| Down::allows(&header, number);
+        decode_lists::<Down>(&mut Reader::new(lists), allows, drop)?;
         Ok(Self { header, lists })
     }
 }
@@ -98,7 +109,7 @@ impl<'a> Base<'a> {
 }
 
 /// Reads a base.
-pub(in super::super) fn decode_base<'a>(r: &mut Reader<'a>) -> Result<Base<'a>, DecodeError> {
+pub(in crate::reone) fn decode_base<'a>(r: &mut Reader<'a>) -> Result<Base<'a>, DecodeError> {
     let header = r.group("header", Down::decode_header)?;
     if header.sequence != SnapshotSeq::NONE {
         return Err(DecodeError::Forbidden {
@@ -108,17 +119,19 @@ pub(in super::super) fn decode_base<'a>(r: &mut Reader<'a>) -> Result<Base<'a>, 
         });
     }
     let lists = r.peek(usize::MAX);
-    decode_lists::<Down>(r, down::base_allows)?;
+    decode_lists::<Down>(r, down::base_allows, drop)?;
     Ok(Base {
         tick: header.tick,
         lists,
     })
 }
 
-/// Reads lists to the end of the input, of the types that `allows` lets through.
-pub(in super::super) fn decode_lists<D: Direction>(
-    r: &mut Reader<'_>,
+/// Reads lists to the end of the input, of the types that `allows` lets through, and hands every element to
+/// `each`.
+pub(in crate::reone) fn decode_lists<'a, D: Direction>(
+    r: &mut Reader<'a>,
     allows: impl Fn(u8) -> bool,
+    mut each: impl FnMut(D::Element<'a>),
 ) -> Result<(), DecodeError> {
     let mut is_over = false;
     while !r.is_empty() {
@@ -136,7 +149,7 @@ pub(in super::super) fn decode_lists<D: Direction>(
                 return Err(r.refuse("list length", length.into()));
             }
             for _ in 0..length {
-                r.group("element", |r| D::decode_element(number, r))?;
+                each(r.group("element", |r| D::decode_element(number, r))?);
             }
             Ok(list.is_final)
         })?;
@@ -312,9 +325,7 @@ impl<'a> PacketWriter<'a, Down> {
             assert!(limit > HEADER, "a coded packet has a byte more");
             writer.out.push(huffman::PLAIN);
             writer.lists += 1;
-            writer.end = writer
-                .end
-                .min(writer.lists + super::super::limits::PLAIN_MAX);
+            writer.end = writer.end.min(writer.lists + PLAIN_MAX);
             writer.is_coded = true;
         }
         writer

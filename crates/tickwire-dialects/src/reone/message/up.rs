@@ -6,10 +6,10 @@
 use tickwire_session::Token;
 use tickwire_wire::DecodeError;
 
-use super::super::delta::TooMany;
-use super::super::limits::EVENT_MAX;
-use super::super::{EventId, PacketSeq, Reader, SnapshotSeq, Writer};
 use super::{Direction, FrameKind, ListType, UpFrame, frame};
+use crate::reone::delta::TooMany;
+use crate::reone::limits::EVENT_MAX;
+use crate::reone::{EventId, PacketSeq, Reader, SnapshotSeq, Writer};
 
 /// From a client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -6,10 +6,10 @@
 
 use alloc::vec::Vec;
 
-use super::super::message::{Direction as _, Down, DownElement};
-use super::super::{SnapshotSeq, Writer};
 use super::limits::STATUS_MAX;
 use super::world::{SlotNumber, World};
+use crate::reone::message::{Direction as _, Down, DownElement};
+use crate::reone::{SnapshotSeq, Writer};
 
 #[derive(Debug, Default)]
 pub(super) struct Changes {

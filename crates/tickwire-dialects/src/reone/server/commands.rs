@@ -10,12 +10,12 @@ use alloc::vec::Vec;
 
 use tickwire_state::Vec2;
 
-use super::super::message::{
-    Ballistics, Direction as _, Down, DownElement, PlayAnimation, VisualEffect,
-};
-use super::super::{ObjectId, SnapshotSeq, Writer};
 use super::limits::{COMMAND_AGE_MAX, COMMAND_MAX, COMMANDS_WAITING};
 use super::world::{SlotNumber, World};
+use crate::reone::message::{
+    Ballistics, Direction as _, Down, DownElement, PlayAnimation, VisualEffect,
+};
+use crate::reone::{ObjectId, SnapshotSeq, Writer};
 
 /// Something that happens once. Its moment, `at`, is for the server to fill in.
 #[derive(Clone, Copy, Debug, PartialEq)]

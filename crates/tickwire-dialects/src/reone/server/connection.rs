@@ -1,4 +1,4 @@
-//! One stream: frames in, frames and resources out.
+//! One stream: frames in, frames and resources out, and whose it is.
 //!
 //! Answers wait as frames. Resources do not: a piece is made when everything before it is on its way and
 //! the stream has room, so a client that loads holds one piece of memory here, and an answer never waits
@@ -9,37 +9,33 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use tickwire_session::Wrote;
 use tickwire_session::bulk::{Piece, SendError, Sending, Shelf};
-use tickwire_session::{Addr, Instant, Room};
 use tickwire_wire::Full;
 
-use super::super::limits::PIECE_MAX;
-use super::super::message::{Down, DownFrame, Refusal, Up};
-use super::super::{ClientId, Inbox, Outbox, Text};
+use super::client::Client;
 use super::limits::FETCHES_WAITING;
+use crate::reone::limits::PIECE_MAX;
+use crate::reone::message::{Down, DownFrame, Refusal, Up};
+use crate::reone::{Inbox, Outbox, Text};
 
 #[derive(Debug)]
 pub(super) struct Connection {
-    pub(super) addr: Addr,
     pub(super) inbox: Inbox<Up>,
-    pub(super) stage: Talk,
-    /// It stands in the line of streams that have something to write.
-    pub(super) is_queued: bool,
+    pub(super) talk: Talk,
     outbox: Outbox<Down>,
-    room: u32,
     fetches: VecDeque<Fetch>,
     sending: Option<Sending>,
 }
 
-/// Where a stream stands.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// Whose a stream is.
+#[derive(Debug)]
 pub(super) enum Talk {
-    /// Hello is expected.
-    Greeting { until: Instant },
-    /// It is a client's.
-    Client(ClientId),
-    /// What was said last is on its way, then the stream ends.
-    Closing { until: Instant },
+    /// Nobody's yet: Hello is expected.
+    Greeting,
+    Client(Box<Client>),
+    /// Nobody's any more: what was said last is on its way.
+    Over,
 }
 
 /// Something that was asked for and waits for its turn.
@@ -50,35 +46,36 @@ enum Fetch {
 }
 
 impl Connection {
-    pub(super) const fn new(addr: Addr, stage: Talk) -> Self {
+    /// A stream that has just opened.
+    pub(super) const fn new() -> Self {
         Self {
-            addr,
             inbox: Inbox::new(),
-            stage,
-            is_queued: false,
+            talk: Talk::Greeting,
             outbox: Outbox::new(),
-            room: Room::CLOSED.bytes,
             fetches: VecDeque::new(),
             sending: None,
         }
     }
 
-    /// Whether its last word was said.
-    pub(super) const fn is_closing(&self) -> bool {
-        matches!(self.stage, Talk::Closing { .. })
-    }
-
-    /// When it has to have said, or read, what is expected.
-    pub(super) const fn deadline(&self) -> Option<Instant> {
-        match self.stage {
-            Talk::Greeting { until } | Talk::Closing { until } => Some(until),
-            Talk::Client(_) => None,
+    pub(super) fn client(&self) -> Option<&Client> {
+        match &self.talk {
+            Talk::Client(client) => Some(client),
+            Talk::Greeting | Talk::Over => None,
         }
     }
 
-    pub(super) const fn set_room(&mut self, room: Room) {
-        self.outbox.set_room(room);
-        self.room = room.bytes;
+    pub(super) fn client_mut(&mut self) -> Option<&mut Client> {
+        match &mut self.talk {
+            Talk::Client(client) => Some(client),
+            Talk::Greeting | Talk::Over => None,
+        }
+    }
+
+    /// Says its last word, and belongs to nobody any more. Returns whose it was.
+    pub(super) fn end(&mut self, last: &DownFrame<'_>) -> Result<Talk, Full> {
+        self.forget_fetches();
+        self.push(last)?;
+        Ok(core::mem::replace(&mut self.talk, Talk::Over))
     }
 
     pub(super) fn push(&mut self, frame: &DownFrame<'_>) -> Result<(), Full> {
@@ -109,18 +106,21 @@ impl Connection {
         self.sending = None;
     }
 
-    /// Writes what the stream takes; returns how many bytes that is, if any.
-    pub(super) fn write(&mut self, shelf: &Shelf, out: &mut Vec<u8>) -> Option<usize> {
-        if self.outbox.waiting() == 0 && self.room > 0 {
+    /// Writes what a stream takes that has room for so many bytes.
+    pub(super) fn write(&mut self, shelf: &Shelf, room: u32, out: &mut Vec<u8>) -> Wrote {
+        if self.outbox.waiting() == 0 && room > 0 {
             self.push_piece(shelf);
         }
-        let written = self.outbox.write(out)?;
-        let written_u32 = u32::try_from(written).unwrap_or(u32::MAX);
-        self.room = self.room.saturating_sub(written_u32);
-        Some(written)
+        match self.outbox.write(room, out) {
+            Some(_) => Wrote::Stream,
+            None if self.is_drained() && self.sending.is_none() && self.fetches.is_empty() => {
+                Wrote::Nothing
+            }
+            None => Wrote::Blocked,
+        }
     }
 
-    /// Whether everything was written.
+    /// Whether every frame was written whole.
     pub(super) fn is_drained(&self) -> bool {
         self.outbox.waiting() == 0
     }
@@ -148,8 +148,7 @@ impl Connection {
                     self.sending = shelf.send(&name, offset).ok();
                 }
                 Some(Fetch::Refused(reason)) => {
-                    let text = Text::new(reason.name()).unwrap_or_default();
-                    let pushed = self.outbox.push(&DownFrame::Refused { reason, text });
+                    let pushed = self.outbox.push(&DownFrame::refused(reason));
                     debug_assert!(pushed.is_ok(), "an empty outbox takes a refusal");
                     return;
                 }

@@ -7,22 +7,22 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use tickwire_session::{Addr, Instant};
+use tickwire_session::{Instant, PeerId};
 use tickwire_state::SightRange;
 
-use super::super::limits::LIST_HEADER;
-use super::super::message::{
-    Compression, Down, DownElement, DownHeader, Invalid, PacketWriter, Parameters,
-};
-use super::super::{EventId, Mode, ObjectId, SnapshotSeq};
 use super::commands::{CommandNumber, Commands};
 use super::limits::{COMMANDS_RIDING, DATAGRAM_MIN, LAST};
-use super::peer::Peer;
+use super::playing::Playing;
 use super::view::{Draft, InRange};
 use super::world::SlotNumber;
 use super::{ServerCounters, Table};
+use crate::reone::limits::LIST_HEADER;
+use crate::reone::message::{
+    Compression, Down, DownElement, DownHeader, Invalid, PacketWriter, Parameters,
+};
+use crate::reone::{EventId, Mode, ObjectId, SnapshotSeq};
 
-/// Datagrams that wait to be taken, all to one address.
+/// Datagrams that wait to be taken, all to one peer.
 #[derive(Debug, Default)]
 pub(super) struct Staged {
     bytes: Vec<u8>,
@@ -30,15 +30,22 @@ pub(super) struct Staged {
     ends: VecDeque<usize>,
     /// Where the next begins.
     next: usize,
-    to: Option<Addr>,
+    to: Option<PeerId>,
 }
 
 /// Memory that every client's snapshot is made in.
 #[derive(Debug, Default)]
-pub(super) struct Desk {
+pub(super) struct Scratch {
     seen: Vec<SlotNumber>,
     riding: Vec<CommandNumber>,
     draft: Draft,
+}
+
+/// Whom a datagram is for, and the most bytes that its path takes.
+#[derive(Debug)]
+pub(super) struct Recipient<'a> {
+    pub(super) playing: &'a mut Playing,
+    pub(super) limit: usize,
 }
 
 /// A part of a snapshot.
@@ -69,20 +76,25 @@ impl Part<'_> {
 }
 
 impl Staged {
-    /// Begins with another client; everything of the last one was taken.
-    pub(super) fn begin(&mut self, to: Addr) {
+    /// Begins with a peer. What the last one did not take is dropped: it is gone.
+    pub(super) fn begin(&mut self, to: PeerId) {
         self.bytes.clear();
         self.ends.clear();
         self.next = 0;
         self.to = Some(to);
     }
 
-    /// Moves the next datagram to `out`; returns whom it is for, and how long it is.
-    pub(super) fn take(&mut self, out: &mut Vec<u8>) -> Option<Addr> {
-        let end = self.ends.pop_front()?;
+    /// Moves the next datagram to `out`; returns whether there is one for this peer.
+    pub(super) fn take(&mut self, to: PeerId, out: &mut Vec<u8>) -> bool {
+        if self.to != Some(to) {
+            return false;
+        }
+        let Some(end) = self.ends.pop_front() else {
+            return false;
+        };
         out.extend_from_slice(self.bytes.get(self.next..end).unwrap_or_default());
         self.next = end;
-        self.to
+        true
     }
 
     /// What the client must know before snapshots come.
@@ -99,19 +111,19 @@ impl Staged {
     pub(super) fn write_commands(
         &mut self,
         tick: u32,
-        peer: &mut Peer,
+        Recipient { playing, limit }: &mut Recipient<'_>,
         commands: &Commands,
         range: SightRange,
     ) {
-        let untold = core::mem::replace(&mut peer.untold, commands.next());
+        let untold = core::mem::replace(&mut playing.untold, commands.next());
         let mut parts = commands
             .since(untold)
             .map(|(_, waiting)| waiting)
-            .filter(|waiting| peer.notices(waiting.scene, range))
+            .filter(|waiting| playing.notices(waiting.scene, range))
             .peekable();
         while parts.peek().is_some() {
             let header = DownHeader::unsequenced(tick);
-            let mut writer = PacketWriter::<Down>::new(&mut self.bytes, &header, peer.largest);
+            let mut writer = PacketWriter::<Down>::new(&mut self.bytes, &header, *limit);
             while let Some(part) =
                 parts.next_if(|part| writer.room() >= LIST_HEADER + part.bytes.len())
             {
@@ -123,13 +135,14 @@ impl Staged {
         }
     }
 
-    /// The newest snapshot, as this client needs it.
+    /// The newest snapshot, as this client needs it, with the acknowledgement of an event.
     pub(super) fn write_snapshot(
         &mut self,
         now: Instant,
-        peer: &mut Peer,
+        Recipient { playing, limit }: &mut Recipient<'_>,
+        ack: Option<EventId>,
         table: &mut Table,
-        desk: &mut Desk,
+        scratch: &mut Scratch,
         counters: &mut ServerCounters,
     ) {
         let Table {
@@ -138,20 +151,20 @@ impl Staged {
             commands,
             rules,
         } = table;
-        let Desk {
+        let Scratch {
             seen,
             riding,
             draft,
-        } = desk;
-        peer.look(world, rules.sight, seen);
-        peer.forget_commands(commands);
-        let baseline = peer.views.baseline(world.newest());
+        } = scratch;
+        playing.look(world, rules.sight, seen);
+        playing.forget_commands(commands);
+        let baseline = playing.views.baseline(world.newest());
         let mode = match baseline {
             SnapshotSeq::NONE => Mode::Fallback,
             _ => Mode::Performant,
         };
-        counters.mode_changes += u64::from(mode != peer.mode);
-        peer.mode = mode;
+        counters.mode_changes += u64::from(mode != playing.mode);
+        playing.mode = mode;
         match mode {
             Mode::Performant => counters.performant += 1,
             Mode::Fallback => counters.fallback += 1,
@@ -159,19 +172,19 @@ impl Staged {
         let untaken = commands
             .since(commands.first())
             .filter(|(number, waiting)| {
-                !peer.knows(*number) && peer.notices(waiting.scene, rules.sight)
+                !playing.knows(*number) && playing.notices(waiting.scene, rules.sight)
             })
             .map(|(number, _)| number);
         riding.clear();
         riding.extend(untaken.take(COMMANDS_RIDING));
-        let ack = peer.order.take_ack();
         let in_range = InRange {
             seen: seen.iter().copied(),
-            own: peer.own().and_then(|own| world.find(own)),
+            own: playing.seated.own().and_then(|own| world.find(own)),
         };
-        let view = peer
-            .views
-            .compose(now, world, changes, in_range, rules.snapshot_bytes, draft);
+        let view =
+            playing
+                .views
+                .compose(now, world, changes, in_range, rules.snapshot_bytes, draft);
         view.commands.extend_from_slice(riding);
         view.answered = ack.unwrap_or_default();
         counters.rationed += u64::from(draft.is_rationed());
@@ -192,9 +205,7 @@ impl Staged {
                 Part::Encoded { list, bytes }
             }))
             .chain(draft.kept.iter().copied().map(Part::KeepAlive));
-        let limit = peer.largest;
-        self.write_parts(&header, limit, rules.compression, parts);
-        peer.traffic.messages_out += 1;
+        self.write_parts(&header, *limit, rules.compression, parts);
     }
 
     fn write_parts<'a>(
@@ -231,11 +242,6 @@ impl Staged {
             }
         }
     }
-}
-
-/// Whether a path can carry snapshots.
-pub(super) const fn is_wide_enough(largest: usize) -> bool {
-    largest >= DATAGRAM_MIN
 }
 
 /// Tells an address that its datagrams are not answered as it expects.

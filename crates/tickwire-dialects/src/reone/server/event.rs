@@ -6,8 +6,8 @@ use core::fmt;
 
 use tickwire_session::{Addr, counters};
 
-use super::super::message::{Answer, Status};
-use super::super::{CallId, ClientId, EventId, ObjectId};
+use crate::reone::message::{Answer, Status};
+use crate::reone::{CallId, ClientId, EventId, ObjectId};
 
 /// What the game is told.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,8 +123,10 @@ pub enum Departure {
     Disconnected,
     /// Its stream did not decode, or said what makes no sense there.
     Undecodable,
-    /// It did not read what it asked for.
+    /// It did not read what it asked for, or did not come on with loading.
     FellBehind,
+    /// It was silent for so long that its place went to somebody else.
+    Replaced,
     /// The game sent it away.
     Kicked,
     /// The server ends.
@@ -137,6 +139,7 @@ impl fmt::Display for Departure {
             Self::Disconnected => "left",
             Self::Undecodable => "sent what is not the protocol",
             Self::FellBehind => "fell behind",
+            Self::Replaced => "fell silent, and the place was needed",
             Self::Kicked => "was sent away",
             Self::ShutDown => "left: the server ends",
         })
@@ -190,8 +193,12 @@ counters! {
         event_out_of_order,
         /// Events that the game has no time for.
         event_overrun,
-        /// Connections refused because there were too many.
+        /// Clients refused because there was no place for another.
         full,
+        /// Clients refused because too many joined at a time, or the game was too slow.
+        not_admitted,
+        /// Connections without a Hello that gave way to newer ones.
+        crowded_out,
         /// Connections that said no Hello in time.
         no_hello,
         /// Resources asked for that do not exist, or from beyond their end.
@@ -202,6 +209,10 @@ counters! {
         call_bad_argument,
         /// Calls above what may wait.
         call_refused,
+        /// Answers that were not sent because the client had too many bytes of them.
+        answer_refused,
+        /// Clients that did not come on with loading.
+        loading_stuck,
         /// Clients cut off because they did not read.
         fell_behind,
         /// Commands that were dropped because too many waited.

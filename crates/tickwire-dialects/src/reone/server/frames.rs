@@ -1,167 +1,203 @@
 //! What clients' streams make the server do.
 
-use alloc::string::String;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString as _};
 
-use tickwire_session::{CallStatus, Instant, StreamId};
+use tickwire_session::{CallStatus, Instant, PeerId, StreamId, Token};
 use tickwire_wire::Full;
 
-use super::super::message::{Call, CallError, DownFrame, Refusal, Status, UpFrame, VERSION};
-use super::super::{CallId, ClientId, Text};
+use super::client::{Client, Loading, Removed, Stage};
 use super::connection::Talk;
 use super::event::{Departure, Question};
-use super::limits::GOODBYE_PATIENCE;
-use super::peer::{Peer, Stage};
-use super::{Server, ServerEvent};
+use super::limits::{GOODBYE_PATIENCE, LOADING_PATIENCE};
+use super::{Server, ServerEvent, client_id};
+use crate::reone::message::{Call, CallError, DownFrame, Refusal, Status, UpFrame, VERSION};
+use crate::reone::{CallId, Remark, Text};
 
 impl Server {
     pub(super) fn receive_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
-        let Some(connection) = self.connections.get_mut(&on) else {
+        let Some(id) = self.peers.on_stream(on) else {
             return;
         };
-        let client = match connection.stage {
-            Talk::Greeting { .. } => None,
-            Talk::Client(client) => Some(client),
-            Talk::Closing { .. } => return,
+        let Some(peer) = self
+            .peers
+            .get_mut(id)
+            .filter(|peer| !peer.link.is_closing())
+        else {
+            return;
         };
-        if let Some(peer) = client.and_then(|client| self.peers.get_mut(&client)) {
-            peer.traffic.received(bytes.len());
-        }
-        let mut inbox = core::mem::take(&mut connection.inbox);
-        let decoded = inbox.receive(bytes, |frame| self.hear_frame(now, on, &frame));
-        match decoded {
+        peer.link.traffic.received(bytes.len());
+        let mut inbox = core::mem::take(&mut peer.state.inbox);
+        match inbox.receive(bytes, |frame| self.handle_frame(now, id, &frame)) {
             Ok(()) => {
-                if let Some(connection) = self.connections.get_mut(&on) {
-                    connection.inbox = inbox;
+                if let Some(peer) = self.peers.get_mut(id) {
+                    peer.state.inbox = inbox;
                 }
             }
             // Where the next frame would begin is not known any more.
-            Err(_) => self.refuse_stream(now, on, Refusal::MALFORMED),
+            Err(_) => self.refuse(now, id, Refusal::MALFORMED),
         }
     }
 
-    fn hear_frame(&mut self, now: Instant, on: StreamId, frame: &UpFrame<'_>) {
-        let Some(connection) = self.connections.get(&on) else {
+    fn handle_frame(&mut self, now: Instant, id: PeerId, frame: &UpFrame<'_>) {
+        let Some(peer) = self.peers.get_mut(id) else {
             return;
         };
-        match (connection.stage, *frame) {
-            (Talk::Closing { .. }, _) => {}
-            (Talk::Greeting { .. }, UpFrame::Hello { version, name }) => match version {
-                VERSION => self.welcome(now, on, name),
-                _ => self.refuse_stream(now, on, Refusal::VERSION),
+        match (&mut peer.state.talk, *frame) {
+            (Talk::Over, _) => {}
+            (Talk::Greeting, UpFrame::Hello { version, name }) => match version {
+                VERSION => self.welcome(now, id, name),
+                _ => self.refuse(now, id, Refusal::VERSION),
             },
-            (Talk::Greeting { .. }, _) => self.refuse_stream(now, on, Refusal::HELLO),
-            (Talk::Client(client), frame) => self.hear_client(now, on, client, &frame),
+            (Talk::Greeting, _) => self.refuse(now, id, Refusal::HELLO),
+            (Talk::Client(client), frame) => {
+                client.advance(now);
+                peer.link.traffic.messages_in += 1;
+                self.handle_client(now, id, &frame);
+            }
         }
     }
 
-    fn hear_client(&mut self, now: Instant, on: StreamId, client: ClientId, frame: &UpFrame<'_>) {
-        let Some(peer) = self.peers.get_mut(&client) else {
-            return;
-        };
-        peer.traffic.messages_in += 1;
+    fn handle_client(&mut self, now: Instant, id: PeerId, frame: &UpFrame<'_>) {
         match *frame {
-            // After a change of module, a client may begin with the handshake again.
-            UpFrame::Hello { version, .. } if version == VERSION && peer.may_greet => {
-                peer.may_greet = false;
-                self.send_welcome(client);
-            }
-            UpFrame::Hello { .. } => self.refuse_stream(now, on, Refusal::HELLO),
-            UpFrame::Fetch { name, offset } => self.hear_fetch(now, on, name, offset),
-            UpFrame::Loaded => self.hear_loaded(client),
+            UpFrame::Hello { version, .. } => self.handle_hello_again(now, id, version),
+            UpFrame::Fetch { name, offset } => self.handle_fetch(now, id, name, offset),
+            UpFrame::Loaded => self.handle_loaded(now, id),
             UpFrame::Call {
-                id,
+                id: call,
                 method,
                 argument,
-            } => self.hear_call(client, id, method, argument),
+            } => self.handle_call(id, call, method, argument),
         }
     }
 
-    fn welcome(&mut self, now: Instant, on: StreamId, name: Text<'_>) {
-        if self.peers.len() >= self.clients_max {
+    fn welcome(&mut self, now: Instant, id: PeerId, name: Text<'_>) {
+        if self.clients().count() >= self.clients_max && !self.free_place(now) {
             self.counters.full += 1;
-            self.refuse_stream(now, on, Refusal::FULL);
+            self.refuse(now, id, Refusal::FULL);
             return;
         }
-        let Some(connection) = self.connections.get_mut(&on) else {
+        if let Err(why) = self.peers.admit(now, id) {
+            self.counters.not_admitted += 1;
+            let text = why.to_string();
+            let text = Remark::new(text.as_bytes()).unwrap_or_default();
+            let reason = Refusal::FULL;
+            let last = DownFrame::Refused { reason, text };
+            self.dismiss(now, id, &last, Departure::Undecodable);
+            return;
+        }
+        let Some(token) = self.peers.issue_token(id) else {
             return;
         };
-        let client = ClientId(self.accepted);
-        self.accepted = self.accepted.wrapping_add(1);
-        connection.stage = Talk::Client(client);
-        let addr = connection.addr;
-        let name = String::from(name.as_str());
-        let token = self.attachments.issue(client, addr.host);
-        let peer = Peer::new(now, (on, addr), token, name.clone());
-        self.peers.insert(client, peer);
-        self.send_welcome(client);
-        self.events
-            .push_back(ServerEvent::Connected { client, name, addr });
+        let client = Client::new(now, name.as_str(), token);
+        let deadline = client.deadline();
+        let Some(peer) = self.peers.get_mut(id) else {
+            return;
+        };
+        peer.state.talk = Talk::Client(Box::new(client));
+        let addr = peer.link.stream_addr();
+        self.peers.set_deadline(id, deadline);
+        self.send_welcome(id, token);
+        self.events.push_back(ServerEvent::Connected {
+            client: client_id(id),
+            name: name.as_str().into(),
+            addr,
+        });
     }
 
-    fn send_welcome(&mut self, client: ClientId) {
-        let Some(peer) = self.peers.get_mut(&client) else {
+    /// Takes the place of whoever was removed longest ago, and has only its stream left.
+    fn free_place(&mut self, now: Instant) -> bool {
+        let removed = self.peers.iter().filter_map(|(id, peer)| {
+            let Stage::Removed(Removed { since, .. }) = peer.state.client()?.stage else {
+                return None;
+            };
+            Some((since, id))
+        });
+        let Some((_, id)) = removed.min() else {
+            return false;
+        };
+        let last = DownFrame::refused(Refusal::FULL);
+        self.dismiss(now, id, &last, Departure::Replaced);
+        true
+    }
+
+    fn send_welcome(&mut self, id: PeerId, token: Token) {
+        let module = &self.module;
+        let Some(peer) = self.peers.get_mut(id) else {
             return;
         };
-        let (on, module) = (peer.stream, &self.module);
-        let connection = self.connections.get_mut(&on);
-        let pushed = connection.map(|connection| {
-            connection.push(&DownFrame::Welcome {
-                client,
-                token: peer.token,
-                module: module.number,
-                name: module.name(),
-            })
+        let pushed = peer.state.push(&DownFrame::Welcome {
+            client: client_id(id),
+            token,
+            module: module.number,
+            name: module.name(),
         });
-        self.count_pushed(client, on, pushed);
+        self.note_pushed(id, pushed);
+    }
+
+    /// After a change of module, a client may begin with the handshake again, once.
+    fn handle_hello_again(&mut self, now: Instant, id: PeerId, version: u16) {
+        let token = self
+            .peer_client(id)
+            .filter(|_| version == VERSION)
+            .and_then(|client| client.greet_again(now).then_some(client.token));
+        match token {
+            Some(token) => {
+                self.reset_deadline(now, id);
+                self.send_welcome(id, token);
+            }
+            None => self.refuse(now, id, Refusal::HELLO),
+        }
     }
 
     /// Tells a client that there is another module.
-    pub(super) fn tell_module(&mut self, client: ClientId) {
-        let Some(peer) = self.peers.get_mut(&client) else {
+    pub(super) fn tell_module(&mut self, id: PeerId) {
+        let module = &self.module;
+        let Some(peer) = self.peers.get_mut(id) else {
             return;
         };
-        let (on, module) = (peer.stream, &self.module);
-        let connection = self.connections.get_mut(&on);
-        let pushed = connection.map(|connection| {
-            connection.push(&DownFrame::ModuleChanged {
-                module: module.number,
-                name: module.name(),
-            })
+        let pushed = peer.state.push(&DownFrame::ModuleChanged {
+            module: module.number,
+            name: module.name(),
         });
-        self.count_pushed(client, on, pushed);
+        self.note_pushed(id, pushed);
     }
 
-    fn hear_fetch(&mut self, now: Instant, on: StreamId, name: Text<'_>, offset: u64) {
-        let Some(connection) = self.connections.get_mut(&on) else {
+    fn handle_fetch(&mut self, now: Instant, id: PeerId, name: Text<'_>, offset: u64) {
+        let Some(peer) = self.peers.get_mut(id) else {
             return;
         };
-        match connection.fetch(&self.module.shelf, name.as_str(), offset) {
+        match peer.state.fetch(&self.module.shelf, name.as_str(), offset) {
             Ok(is_there) => {
                 self.counters.fetch_refused += u64::from(!is_there);
-                self.wake_stream(on);
+                self.peers.mark_ready(id);
             }
-            Err(Full) => self.refuse_stream(now, on, Refusal::TOO_SLOW),
+            Err(Full) => self.refuse(now, id, Refusal::TOO_SLOW),
         }
     }
 
-    fn hear_loaded(&mut self, client: ClientId) {
-        let Some(peer) = self.peers.get_mut(&client) else {
+    fn handle_loaded(&mut self, now: Instant, id: PeerId) {
+        let Some(client) = self.peer_client(id) else {
             return;
         };
-        // Said again it changes nothing.
-        if core::mem::replace(&mut peer.is_loaded, true) {
-            return;
-        }
-        peer.stage = Stage::Loaded;
-        if peer.has_pinged {
-            self.begin_joining(client);
+        match client.stage {
+            Stage::Loading(Loading {
+                has_pinged: true, ..
+            }) => self.begin_joining(id),
+            Stage::Loading(_)
+            | Stage::Removed(Removed {
+                is_loaded: false, ..
+            }) => {
+                let until = now + LOADING_PATIENCE;
+                client.stage = Stage::Loaded { until };
+                self.reset_deadline(now, id);
+            }
+            // Said again it changes nothing.
+            _ => {}
         }
     }
 
-    fn hear_call(&mut self, client: ClientId, id: CallId, method: Text<'_>, argument: &[u8]) {
-        let Some(peer) = self.peers.get_mut(&client) else {
-            return;
-        };
+    fn handle_call(&mut self, id: PeerId, call: CallId, method: Text<'_>, argument: &[u8]) {
         let question = match Call::decode(method, argument) {
             Ok(call) => Ok(Question::from(&call)),
             Err(CallError::UnknownMethod) => Ok(Question::Other {
@@ -170,9 +206,15 @@ impl Server {
             }),
             Err(CallError::BadArgument(_)) => Err(Status::BadArgument),
         };
-        let number = tickwire_session::CallId(id.0);
+        let Some(peer) = self.peers.get_mut(id) else {
+            return;
+        };
+        let Some(client) = peer.state.client_mut() else {
+            return;
+        };
+        let number = tickwire_session::CallId(call.0);
         let asked = question.and_then(|question| {
-            match peer.calls.admit(&self.methods, number, method.as_str()) {
+            match client.calls.admit(&self.methods, number, method.as_str()) {
                 Ok(&()) => Ok(question),
                 Err(CallStatus::UnknownMethod) => Err(Status::UnknownMethod),
                 Err(_) => Err(Status::Refused),
@@ -180,8 +222,8 @@ impl Server {
         });
         match asked {
             Ok(question) => self.events.push_back(ServerEvent::Called {
-                client,
-                call: id,
+                client: client_id(id),
+                call,
                 question,
             }),
             Err(status) => {
@@ -190,43 +232,43 @@ impl Server {
                     Status::BadArgument => self.counters.call_bad_argument += 1,
                     Status::Refused | Status::Ok => self.counters.call_refused += 1,
                 }
-                peer.refused += 1;
-                let answer = &[];
-                self.send(client, &DownFrame::Result { id, status, answer });
+                peer.link.refused += 1;
+                let refused = DownFrame::Result {
+                    id: call,
+                    status,
+                    answer: &[],
+                };
+                self.send(id, &refused);
             }
         }
     }
 
     /// Queues a frame for a client.
-    pub(super) fn send(&mut self, client: ClientId, frame: &DownFrame<'_>) {
-        let Some(on) = self.peers.get(&client).map(|peer| peer.stream) else {
-            return;
-        };
-        let connection = self.connections.get_mut(&on);
-        let pushed = connection.map(|connection| connection.push(frame));
-        self.count_pushed(client, on, pushed);
+    pub(super) fn send(&mut self, id: PeerId, frame: &DownFrame<'_>) {
+        if let Some(peer) = self.peers.get_mut(id) {
+            let pushed = peer.state.push(frame);
+            self.note_pushed(id, pushed);
+        }
     }
 
     /// A frame was queued, or the client is cut off because it does not read.
-    fn count_pushed(&mut self, client: ClientId, on: StreamId, pushed: Option<Result<(), Full>>) {
+    fn note_pushed(&mut self, id: PeerId, pushed: Result<(), Full>) {
         match pushed {
-            Some(Ok(())) => {
-                if let Some(peer) = self.peers.get_mut(&client) {
-                    peer.traffic.messages_out += 1;
+            Ok(()) => {
+                if let Some(peer) = self.peers.get_mut(id) {
+                    peer.link.traffic.messages_out += 1;
                 }
-                self.wake_stream(on);
+                self.peers.mark_ready(id);
             }
-            Some(Err(Full)) => {
+            Err(Full) => {
                 self.counters.fell_behind += 1;
-                self.cut(on);
+                self.cut(id);
             }
-            None => {}
         }
     }
 
     /// Says why, and ends a stream.
-    pub(super) fn refuse_stream(&mut self, now: Instant, on: StreamId, reason: Refusal) {
-        let text = Text::new(reason.name()).unwrap_or_default();
+    pub(super) fn refuse(&mut self, now: Instant, id: PeerId, reason: Refusal) {
         let departure = match reason {
             Refusal::SHUTDOWN => Departure::ShutDown,
             Refusal::TOO_SLOW => Departure::FellBehind,
@@ -239,45 +281,34 @@ impl Server {
             Departure::FellBehind => self.counters.fell_behind += 1,
             _ => {}
         }
-        self.dismiss(now, on, &DownFrame::Refused { reason, text }, departure);
+        self.dismiss(now, id, &DownFrame::refused(reason), departure);
     }
 
     /// Says a last word, and ends a stream when it was read.
     pub(super) fn dismiss(
         &mut self,
         now: Instant,
-        on: StreamId,
+        id: PeerId,
         last: &DownFrame<'_>,
         why: Departure,
     ) {
-        let connection = self.connections.get_mut(&on);
-        let Some(connection) = connection.filter(|connection| !connection.is_closing()) else {
+        let peer = self.peers.get_mut(id);
+        let Some(peer) = peer.filter(|peer| !peer.link.is_closing()) else {
             return;
         };
-        let stage = core::mem::replace(
-            &mut connection.stage,
-            Talk::Closing {
-                until: now + GOODBYE_PATIENCE,
-            },
-        );
-        connection.forget_fetches();
-        let pushed = connection.push(last);
-        if let Talk::Client(client) = stage {
-            self.forget(client, why);
-        }
-        match pushed {
-            Ok(()) => self.wake_stream(on),
-            Err(Full) => self.cut(on),
+        match peer.state.end(last) {
+            Ok(talk) => {
+                self.peers.close(id, now + GOODBYE_PATIENCE);
+                self.note_gone(id, talk, why);
+            }
+            Err(Full) => self.cut(id),
         }
     }
 
     /// Ends a stream whose peer does not read.
-    pub(super) fn cut(&mut self, on: StreamId) {
-        if let Some(connection) = self.connections.remove(&on) {
-            self.aborts.push_back(on);
-            if let Talk::Client(client) = connection.stage {
-                self.forget(client, Departure::FellBehind);
-            }
+    fn cut(&mut self, id: PeerId) {
+        if let Some(peer) = self.peers.abort(id) {
+            self.note_gone(id, peer.state.talk, Departure::FellBehind);
         }
     }
 }

@@ -6,7 +6,7 @@ use core::time::Duration;
 use tickwire_session::bulk::RESOURCES_MAX;
 use tickwire_state::SightRange;
 
-use super::super::limits::{HEADER, LIST_HEADER, STRING_MAX};
+use crate::reone::limits::{HEADER, LIST_HEADER, STRING_MAX};
 
 /// Snapshots, counted back from the newest, that one may be made against: a second and a half of them.
 /// So many without an acknowledgement are one of the two signs that a client is gone.
@@ -97,18 +97,23 @@ pub const COMMANDS_RIDING: usize = 64;
 /// is made of.
 pub const CALLS_WAITING: usize = 128;
 
+/// Bytes of answers to calls that a client may be sent at once: four of the longest. One more every
+/// [`ANSWER_BYTE_REFILL`]. Above that, calls are refused: a few bytes must not be worth a few thousand for
+/// ever.
+pub const ANSWER_BYTES_AT_ONCE: u32 = 256 * 1_024;
+/// See [`ANSWER_BYTES_AT_ONCE`]: 66 KB a second, six times what a scoreboard of 500 that is asked for every
+/// second takes.
+pub const ANSWER_BYTE_REFILL: Duration = Duration::from_micros(15);
+
 /// Fetches of one client that wait: everything there is, asked for at once.
 pub const FETCHES_WAITING: usize = RESOURCES_MAX + 1;
 
-/// How long a stream may take to say Hello.
-pub const HELLO_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a client that loads may take for a frame, be it one of its own or a piece that it was sent: 64
+/// KiB come through the thinnest line in that time. Whoever has loaded has as long to ping.
+pub const LOADING_PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long a peer may take to read why its stream ends.
 pub const GOODBYE_PATIENCE: Duration = Duration::from_secs(3);
-
-/// Streams that are not clients: those that have not said Hello, and those that are being closed. As many
-/// again are told that there is no place; beyond that a stream is cut without a word.
-pub const CONNECTIONS_SPARE: usize = 256;
 
 /// Addresses that wait to be told that they are unknown. More than that are not told.
 pub const STRANGERS_WAITING: usize = 256;

@@ -8,10 +8,10 @@ use core::fmt;
 
 use tickwire_session::bulk::{Shelf, ShelfError};
 
-use super::super::message::Base;
-use super::super::resource::{BASE, MANIFEST};
-use super::super::{AnyStatus, BadText, ModuleNumber, ObjectId, Text};
 use super::world::Object;
+use crate::reone::message::Base;
+use crate::reone::resource::{BASE, MANIFEST};
+use crate::reone::{AnyStatus, BadText, ModuleNumber, ObjectId, Text};
 
 /// What a server is in.
 #[derive(Clone, Debug, Default)]

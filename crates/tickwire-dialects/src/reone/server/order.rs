@@ -1,7 +1,7 @@
 //! A client's events: each once and in order, however often and in whatever order they arrive.
 
-use super::super::EventId;
 use super::limits::{EVENT_ACKS, EVENTS_AHEAD};
+use crate::reone::EventId;
 
 /// Which events came, and which the game has processed.
 #[derive(Clone, Copy, Debug, Default)]

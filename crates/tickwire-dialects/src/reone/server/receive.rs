@@ -1,18 +1,48 @@
 //! What clients' datagrams make the server do.
 //!
-//! Whoever shows a token that its host got by TCP may be sent more than it sends. Nobody else is: a
-//! stranger is told that it is one, in a datagram that is no longer than its own.
+//! A datagram is read once, as a whole, before anything is done about it. Whoever shows a token that its
+//! host got by TCP may be sent more than it sends. Nobody else is: a stranger is told that it is one, in a
+//! datagram that is no longer than its own.
 
-use tickwire_session::{Addr, Denied, Instant, Token};
+use alloc::vec::Vec;
 
-use super::super::limits::{HEADER, RECEIVE_MAX};
-use super::super::message::{Event, Invalid, Packet, Up, UpElement};
-use super::super::{ClientId, EventId, PacketSeq};
+use tickwire_session::{Addr, Denied, Instant, PeerId, Token};
+use tickwire_wire::DecodeError;
+
+use super::client::{Removed, Stage};
 use super::event::Seen;
 use super::limits::{EVENTS_WAITING, INVALID, STRANGERS_WAITING};
 use super::order::Arrived;
-use super::peer::Stage;
-use super::{Server, ServerEvent};
+use super::{Server, ServerEvent, client_id};
+use crate::reone::limits::{HEADER, RECEIVE_MAX};
+use crate::reone::message::{Event, Invalid, Packet, Up, UpElement, UpHeader};
+use crate::reone::{EventId, PacketSeq};
+
+/// What a datagram says.
+#[derive(Debug)]
+struct Uplink<'a> {
+    header: UpHeader,
+    ping: Option<Token>,
+    is_ready: bool,
+    events: Vec<Event<'a>>,
+}
+
+impl<'a> Uplink<'a> {
+    fn decode(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        let (mut ping, mut is_ready, mut events) = (None, false, Vec::new());
+        let header = Packet::<Up>::decode_each(bytes, |element| match element {
+            UpElement::Ping(token) => ping = ping.or(Some(token)),
+            UpElement::Ready => is_ready = true,
+            UpElement::Event(event) => events.push(event),
+        })?;
+        Ok(Self {
+            header,
+            ping,
+            is_ready,
+            events,
+        })
+    }
+}
 
 impl Server {
     pub(super) fn receive_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
@@ -20,44 +50,34 @@ impl Server {
             self.counters.oversized += 1;
             return;
         }
-        let packet = Packet::<Up>::decode(bytes);
-        self.counters.undecodable_datagram += u64::from(packet.is_err());
-        let token = packet.ok().and_then(|packet| {
-            packet.elements().find_map(|element| match element {
-                UpElement::Ping(token) => Some(token),
-                UpElement::Ready | UpElement::Event(_) => None,
-            })
-        });
+        let uplink = Uplink::decode(bytes).ok();
+        self.counters.undecodable_datagram += u64::from(uplink.is_none());
+        let token = uplink.as_ref().and_then(|uplink| uplink.ping);
         if let Some(token) = token {
-            match self.attachments.show(from, token) {
-                Ok(attached) => self.hear_ping(now, attached.peer, from),
+            match self.peers.show_token(from, token) {
+                Ok(attached) => self.handle_ping(now, attached.peer, from),
                 Err(why) => {
                     self.refuse_token(from, token, why);
                     return;
                 }
             }
         }
-        match (self.attachments.peer_at(from), packet) {
-            (None, _) => {
-                self.counters.stranger += 1;
-                self.tell_invalid(from, bytes, Invalid::Unknown);
-            }
-            (Some(client), Ok(packet)) => {
-                if token.is_none() {
-                    self.remind(client, from, bytes);
-                }
-                self.hear_packet(now, client, &packet, bytes.len());
-            }
-            (Some(client), Err(_)) => {
-                self.remind(client, from, bytes);
-                if let Some(peer) = self.peers.get_mut(&client) {
-                    peer.refused += 1;
-                }
-            }
+        let Some(id) = self.peers.at_addr(from) else {
+            self.counters.stranger += 1;
+            self.tell_invalid(from, bytes, Invalid::Unknown);
+            return;
+        };
+        if token.is_none() {
+            self.remind(id, from, bytes);
+        }
+        match uplink {
+            Some(uplink) => self.handle_packet(now, id, &uplink, bytes.len()),
+            None => self.count_refused(id),
         }
     }
 
     fn refuse_token(&mut self, from: Addr, token: Token, why: Denied) {
+        let holder = self.peers.at_addr(from);
         match why {
             Denied::OtherHost => self.counters.foreign_host += 1,
             Denied::NotTheirOwn => self.counters.foreign_token += 1,
@@ -68,59 +88,61 @@ impl Server {
                     true => Invalid::NewModule,
                     false => Invalid::Unknown,
                 };
-                if self.attachments.peer_at(from).is_none() {
+                if holder.is_none() {
                     self.queue_invalid(from, why);
                 }
             }
         }
-        let client = self.attachments.peer_at(from);
-        if let Some(peer) = client.and_then(|client| self.peers.get_mut(&client)) {
-            peer.refused += 1;
+        if let Some(id) = holder {
+            self.count_refused(id);
+        }
+    }
+
+    fn count_refused(&mut self, id: PeerId) {
+        if let Some(peer) = self.peers.get_mut(id) {
+            peer.link.refused += 1;
         }
     }
 
     /// A client showed its token: it wants to take part, or its address changed.
-    fn hear_ping(&mut self, now: Instant, client: ClientId, from: Addr) {
-        let largest = self.rooms.largest(from);
-        let Some(peer) = self.peers.get_mut(&client) else {
+    fn handle_ping(&mut self, now: Instant, id: PeerId, from: Addr) {
+        let Some(client) = self.peer_client(id) else {
             return;
         };
-        if peer.addr.replace(from) != Some(from) {
-            peer.set_largest(largest);
-        }
-        match peer.stage {
-            // The end of loading goes by TCP, and a ping may overtake it.
-            Stage::Loading => peer.has_pinged = true,
-            Stage::Removed if !peer.is_loaded => self.queue_invalid(from, Invalid::NewModule),
-            Stage::Loaded | Stage::Removed => self.begin_joining(client),
+        match &mut client.stage {
+            Stage::Loading(loading) => loading.has_pinged = true,
+            Stage::Removed(Removed {
+                is_loaded: false, ..
+            }) => self.queue_invalid(from, Invalid::NewModule),
+            Stage::Loaded { .. } | Stage::Removed(_) => self.begin_joining(id),
             Stage::Joining => {}
-            Stage::Initialising => {
-                peer.parameters_at = Some(now);
-                self.wake(client);
+            Stage::Initialising(seated) => {
+                seated.parameters_at = Some(now);
+                self.peers.mark_ready(id);
             }
-            Stage::Playing => {
-                peer.parameters_at = Some(now);
-                peer.may_restart = true;
-                self.wake(client);
+            Stage::Playing(playing) => {
+                playing.seated.parameters_at = Some(now);
+                playing.may_restart = true;
+                self.peers.mark_ready(id);
             }
         }
     }
 
-    pub(super) fn begin_joining(&mut self, client: ClientId) {
-        if let Some(peer) = self.peers.get_mut(&client) {
-            peer.stage = Stage::Joining;
-            peer.has_pinged = false;
+    pub(super) fn begin_joining(&mut self, id: PeerId) {
+        if let Some(client) = self.peer_client(id) {
+            client.stage = Stage::Joining;
+            self.peers.set_deadline(id, None);
+            let client = client_id(id);
             self.events.push_back(ServerEvent::Joining { client });
         }
     }
 
     /// Tells a client that was removed how it can come back.
-    fn remind(&mut self, client: ClientId, from: Addr, bytes: &[u8]) {
-        let Some(peer) = self.peers.get(&client) else {
-            return;
-        };
-        if peer.stage == Stage::Removed {
-            let why = match peer.is_loaded {
+    fn remind(&mut self, id: PeerId, from: Addr, bytes: &[u8]) {
+        if let Some(client) = self.peer_client(id)
+            && let Stage::Removed(Removed { is_loaded, .. }) = client.stage
+        {
+            let why = match is_loaded {
                 true => Invalid::SameModule,
                 false => Invalid::NewModule,
             };
@@ -145,106 +167,91 @@ impl Server {
         self.strangers.push_back((to, why));
     }
 
-    fn hear_packet(
-        &mut self,
-        now: Instant,
-        client: ClientId,
-        packet: &Packet<'_, Up>,
-        length: usize,
-    ) {
-        let Some(peer) = self.peers.get_mut(&client) else {
+    fn handle_packet(&mut self, now: Instant, id: PeerId, uplink: &Uplink<'_>, length: usize) {
+        let Some(peer) = self.peers.get_mut(id) else {
             return;
         };
-        let is_newest = peer.hear(now, length, &packet.header);
-        let is_ready = packet.elements().any(|element| element == UpElement::Ready);
-        if is_ready {
-            self.hear_ready(now, client, packet.header.packet);
-        }
-        let Some(peer) = self.peers.get_mut(&client) else {
+        peer.link.traffic.received(length);
+        peer.link.traffic.messages_in += 1;
+        let Some(client) = peer.state.client_mut() else {
             return;
         };
-        if peer.stage != Stage::Playing {
-            let says_something = packet
-                .elements()
-                .any(|element| matches!(element, UpElement::Event(_)));
-            self.counters.not_ready += u64::from(says_something);
+        let header = &uplink.header;
+        let is_newest = client.note_packet(now, header.packet);
+        if uplink.is_ready {
+            self.handle_ready(now, id, header.packet);
+        }
+        let Some(peer) = self.peers.get_mut(id) else {
+            return;
+        };
+        let Some(client) = peer.state.client_mut() else {
+            return;
+        };
+        if client.playing().is_none() {
+            self.counters.not_ready += u64::from(!uplink.events.is_empty());
             return;
         }
-        if !peer.acknowledge(now, packet.header.acknowledged, &self.table.world) {
+        if !client.acknowledge(now, header.acknowledged, &self.table.world) {
+            peer.link.refused += 1;
             self.counters.ack_never_sent += 1;
         }
-        let events = || {
-            packet.elements().filter_map(|element| match element {
-                UpElement::Event(event) => Some(event),
-                UpElement::Ping(_) | UpElement::Ready => None,
-            })
-        };
-        let is_numbered = |event: &Event<'_>| event.id != EventId::UNACKNOWLEDGED;
-        let mut following: u32 = events().map(|event| u32::from(is_numbered(&event))).sum();
-        for event in events() {
-            following -= u32::from(is_numbered(&event));
-            let seen = Seen {
-                tick: packet.header.tick,
-                before: match is_numbered(&event) {
-                    true => following,
-                    false => 0,
-                },
+        // The header's tick is that of the last event with a number; those before it saw earlier ones.
+        let numbered = uplink
+            .events
+            .iter()
+            .map(|event| u32::from(is_numbered(event)));
+        let mut following: u32 = numbered.sum();
+        for event in &uplink.events {
+            let mut seen = Seen {
+                tick: header.tick,
+                before: 0,
             };
-            self.hear_event(now, client, &event, seen, is_newest);
+            if is_numbered(event) {
+                following -= 1;
+                seen.before = following;
+            }
+            self.handle_event(now, id, event, seen, is_newest);
         }
     }
 
-    fn hear_ready(&mut self, now: Instant, client: ClientId, packet: PacketSeq) {
+    fn handle_ready(&mut self, now: Instant, id: PeerId, packet: PacketSeq) {
         let next_command = self.table.commands.next();
-        let Some(peer) = self.peers.get_mut(&client) else {
+        let newest = self.table.world.newest();
+        let Some(client) = self.peer_client(id) else {
             return;
         };
-        match peer.stage {
-            Stage::Initialising if peer.can_be_ready(packet) => {
-                peer.stage = Stage::Playing;
-                peer.settle_parameters(now);
-                peer.begin_again();
-                peer.count_from(packet);
-                // Older commands come with the snapshots.
-                peer.untold = next_command;
-                self.events.push_back(ServerEvent::Ready { client });
+        if client.begin_playing(now, packet, newest, next_command) {
+            let client = client_id(id);
+            self.events.push_back(ServerEvent::Ready { client });
+        } else if let Some(playing) = client.playing_mut() {
+            playing.seated.confirm(now);
+            // After a ping it went through all of it again, so it holds nothing.
+            if playing.may_restart {
+                playing.restart(newest);
             }
-            Stage::Playing => {
-                if peer.is_doubted() {
-                    peer.settle_parameters(now);
-                }
-                // After a ping it went through all of it again, so it holds nothing.
-                if core::mem::take(&mut peer.may_restart) {
-                    peer.begin_again();
-                }
-            }
-            _ => {}
         }
     }
 
-    fn hear_event(
+    fn handle_event(
         &mut self,
         now: Instant,
-        client: ClientId,
+        id: PeerId,
         event: &Event<'_>,
         seen: Seen,
         is_newest: bool,
     ) {
-        let Some(peer) = self.peers.get_mut(&client) else {
+        let is_full = self.events.len() >= EVENTS_WAITING;
+        let Some(client) = self.peer_client(id) else {
             return;
         };
-        let is_loose = event.id == EventId::UNACKNOWLEDGED;
-        let is_too_much = match is_loose {
-            true => peer.loose_events.take(now).is_none(),
-            false => false,
-        };
-        if is_too_much || self.events.len() >= EVENTS_WAITING {
+        let is_too_much = !is_numbered(event) && client.loose_events.take(now).is_none();
+        if is_too_much || is_full {
             self.counters.event_overrun += 1;
             return;
         }
-        match peer.order.receive(event.id, is_newest) {
+        match client.order.receive(event.id, is_newest) {
             Arrived::Next => self.events.push_back(ServerEvent::Event {
-                client,
+                client: client_id(id),
                 id: event.id,
                 kind: event.kind,
                 content: event.content().into(),
@@ -256,6 +263,10 @@ impl Server {
             Arrived::Ahead => self.counters.event_overrun += 1,
         }
     }
+}
+
+fn is_numbered(event: &Event<'_>) -> bool {
+    event.id != EventId::UNACKNOWLEDGED
 }
 
 /// The list that only servers send, in answer to what they do not understand.

@@ -9,11 +9,11 @@ use alloc::vec::Vec;
 
 use tickwire_session::Instant;
 
-use super::super::{EventId, ObjectId, SnapshotSeq};
 use super::changes::{Change, Changes};
 use super::commands::CommandNumber;
 use super::limits::HISTORY;
 use super::world::{SlotNumber, World};
+use crate::reone::{EventId, ObjectId, SnapshotSeq};
 
 /// The snapshots that a client was sent.
 #[derive(Debug)]
@@ -23,9 +23,7 @@ pub(super) struct Views {
     acknowledged: SnapshotSeq,
     /// Snapshots sent after the newest that is acknowledged.
     unacknowledged: u32,
-    newest: SnapshotSeq,
-    newest_sent: Instant,
-    /// Before this one nothing counts.
+    /// The newest snapshot when the client began. What was sent before, to the same client, does not count.
     began: SnapshotSeq,
     /// Which snapshot last told of each object, by slot, while the client is sent less than all.
     turns: Vec<Turn>,
@@ -107,27 +105,15 @@ struct Changed {
 const LEFT_OUT: SnapshotSeq = SnapshotSeq(u32::MAX);
 
 impl Views {
-    pub(super) const fn new(now: Instant) -> Self {
+    /// The client begins after this snapshot, and holds the base and nothing else.
+    pub(super) const fn new(began: SnapshotSeq) -> Self {
         Self {
             ring: Vec::new(),
             acknowledged: SnapshotSeq::NONE,
             unacknowledged: 0,
-            newest: SnapshotSeq::NONE,
-            newest_sent: now,
-            began: SnapshotSeq::NONE,
+            began,
             turns: Vec::new(),
         }
-    }
-
-    /// The client begins again: it holds the base and nothing else.
-    pub(super) fn reset(&mut self) {
-        for view in &mut self.ring {
-            view.of = SnapshotSeq::NONE;
-        }
-        self.acknowledged = SnapshotSeq::NONE;
-        self.unacknowledged = 0;
-        self.began = self.newest;
-        self.turns.clear();
     }
 
     /// The client says that it has a snapshot whole.
@@ -171,10 +157,6 @@ impl Views {
 
     pub(super) const fn unacknowledged(&self) -> u32 {
         self.unacknowledged
-    }
-
-    pub(super) const fn newest_sent(&self) -> Instant {
-        self.newest_sent
     }
 
     /// Decides what the newest snapshot says, and remembers what the client will hold. `budget` is the
@@ -222,8 +204,6 @@ impl Views {
             self.ration(newest, &mut held, budget, draft);
         }
         self.unacknowledged = self.unacknowledged.saturating_add(1);
-        self.newest = newest;
-        self.newest_sent = now;
         let at = place(newest) % self.ring.len().max(1);
         let view = self.ring.get_mut(at);
         let view = view.expect("the ring was filled above");

@@ -12,10 +12,10 @@ use alloc::vec::Vec;
 
 use tickwire_state::{Grid, Vec2, Vec3};
 
-use super::super::delta::{Delta, Structure as _};
-use super::super::message::DownElement;
-use super::super::{AnyStatus, ObjectId, SnapshotSeq};
 use super::limits::{HISTORY, OBJECTS_MAX};
+use crate::reone::delta::{Delta, Structure as _};
+use crate::reone::message::DownElement;
+use crate::reone::{AnyStatus, ObjectId, SnapshotSeq};
 
 /// An object of the world, as the game publishes it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -93,6 +93,7 @@ fn a_refusal_is_told_in_the_servers_words() {
     ] {
         let mut script = ClientScript::open();
         let text = text("not today");
+        let text = text.into();
         script.write(&[DownFrame::Refused { reason, text }]);
         let events = script.events();
         let refused = ClientEvent::Refused {
@@ -104,6 +105,19 @@ fn a_refusal_is_told_in_the_servers_words() {
         assert_eq!(script.orders[1..], [Transmit::Finish { on: STREAM }]);
         assert_eq!(script.client.poll_timeout(), None);
     }
+}
+
+#[test]
+fn what_would_harm_a_terminal_is_not_in_a_reason() {
+    let mut script = ClientScript::open();
+    // Kind 3, 11 bytes: reason 200, an escape sequence, a line end, half a character.
+    script.write_bytes(&unhex("030b000000c81b5b324a0d0a6e6fc300"));
+    let refused = ClientEvent::Refused {
+        reason: Refusal(200),
+        text: "\u{fffd}[2J\u{fffd}\u{fffd}no\u{fffd}".into(),
+    };
+    let over = ClientEvent::Ended(EndReason::Refused(Refusal(200)));
+    assert_eq!(script.events(), [refused, over]);
 }
 
 #[test]

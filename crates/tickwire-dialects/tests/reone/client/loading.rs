@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tickwire_dialects::reone::message::{DownFrame, Refusal};
-use tickwire_dialects::reone::{ClientEvent, EndReason, LoadFault, ModuleNumber, Phase};
+use tickwire_dialects::reone::{ClientEvent, EndReason, LoadFault, ModuleNumber, Phase, Remark};
 use tickwire_session::Ended;
 use tickwire_session::bulk::{ContentHash, Shelf};
 
@@ -198,13 +198,53 @@ fn a_module_that_is_none_is_not_loaded() {
 }
 
 #[test]
-fn a_resource_that_is_refused_ends_it() {
-    let mut script = welcomed();
-    let reason = Refusal::RESOURCE;
-    let text = text("no such resource");
-    script.write(&[DownFrame::Refused { reason, text }]);
-    let over = ClientEvent::Ended(EndReason::Refused(reason));
-    assert_eq!(script.events().last(), Some(&over));
+fn a_refused_fetch_concerns_that_resource_whatever_the_number() {
+    for reason in [
+        Refusal::MALFORMED,
+        Refusal::FULL,
+        Refusal::RESOURCE,
+        Refusal::SHUTDOWN,
+        Refusal(200),
+    ] {
+        let shelf = textured();
+        let mut script = welcomed();
+        script.fetches();
+        script.serve_one(&shelf, "manifest", 0);
+        assert_eq!(script.fetches().len(), 2, "the base, then the texture");
+        script.serve_one(&shelf, "base", 0);
+        script.events();
+        // What words there are does not matter either.
+        let text = Remark::new(b"not\tyours").expect("no zero");
+        script.write(&[DownFrame::Refused { reason, text }]);
+        let refused = ClientEvent::ResourceRefused {
+            name: "texture".into(),
+            reason,
+            text: "not\u{fffd}yours".into(),
+        };
+        assert_eq!(
+            script.events(),
+            [refused, ClientEvent::Loaded],
+            "{reason:?}"
+        );
+        assert_eq!(script.client.phase(), Phase::Initialising);
+        assert_eq!(script.client.loading().unwrap().resources, 1);
+    }
+}
+
+#[test]
+fn without_manifest_or_base_there_is_no_module() {
+    for serves_manifest in [false, true] {
+        let mut script = welcomed();
+        script.fetches();
+        if serves_manifest {
+            script.serve_one(&textured(), "manifest", 0);
+        }
+        let reason = Refusal::RESOURCE;
+        let text = text("no such resource").into();
+        script.write(&[DownFrame::Refused { reason, text }]);
+        let over = ClientEvent::Ended(EndReason::Refused(reason));
+        assert_eq!(script.events().last(), Some(&over));
+    }
 }
 
 #[test]
@@ -224,7 +264,7 @@ fn another_module_is_loaded_in_the_middle_of_the_first() {
     // What was asked for before comes to nothing, one way or another.
     let refused = DownFrame::Refused {
         reason: Refusal::RESOURCE,
-        text: text("no such resource"),
+        text: text("no such resource").into(),
     };
     script.write(&[refused]);
     piece(&mut script, &textured(), "texture", 1_000..2_000);

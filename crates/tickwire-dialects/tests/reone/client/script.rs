@@ -1,11 +1,14 @@
 //! A client, and the script as its server: it carries the bytes, owns the clock, and can keep back,
 //! repeat and reorder whatever it likes.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU16;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use crate::licence::{Licence, Transition, Words};
+use crate::states::STATES;
 use tickwire_dialects::reone::message::{
     Base, Compression, Down, DownElement, DownFrame, DownHeader, Packet, PacketWriter, Parameters,
     Role, Up, UpElement, UpFrame, decode_arrived, encode_frame,
@@ -14,10 +17,64 @@ use tickwire_dialects::reone::{
     AnyStatus, Client, ClientConfig, ClientEvent, ClientId, CreatureStatus, ModuleNumber, ObjectId,
     PORT, Reader, SnapshotSeq, Text, Vec3,
 };
+
 use tickwire_session::bulk::Shelf;
 use tickwire_session::{
     Addr, Ended, Events, Host, Instant, Path, Room, Session, StreamId, Token, Transmit,
 };
+
+const STREAMS: &[&str] = &["Handshaking", "Loading", "Initialising", "Ready", "Playing"];
+
+/// What a client may go through.
+pub(super) static CLIENT_LICENCE: LazyLock<Licence> = LazyLock::new(|| {
+    Licence::read(
+        STATES,
+        Words {
+            head: "| phase |",
+            states: &[
+                "Connecting",
+                "Handshaking",
+                "Loading",
+                "Initialising",
+                "Ready",
+                "Playing",
+                "Reconnecting",
+                "Ended",
+            ],
+            hidden: &[],
+            groups: &[
+                (
+                    "all after Welcome",
+                    &["Loading", "Initialising", "Ready", "Playing"],
+                ),
+                ("all with a stream", STREAMS),
+                (
+                    "all after Welcome, and Connecting and Handshaking",
+                    &[
+                        "Connecting",
+                        "Handshaking",
+                        "Loading",
+                        "Initialising",
+                        "Ready",
+                        "Playing",
+                    ],
+                ),
+                (
+                    "all but Ended",
+                    &[
+                        "Connecting",
+                        "Handshaking",
+                        "Loading",
+                        "Initialising",
+                        "Ready",
+                        "Playing",
+                        "Reconnecting",
+                    ],
+                ),
+            ],
+        },
+    )
+});
 
 pub(super) const SERVER: Addr = machine(1, PORT);
 pub(super) const TOKEN: Token = Token(0x1122_3344_5566_7788);
@@ -145,6 +202,9 @@ pub(super) struct ClientScript {
     pub(super) orders: Vec<Transmit>,
     /// The stream it dialled last.
     stream: StreamId,
+    phase: &'static str,
+    /// From which phase to which it came.
+    pub(super) transitions: BTreeSet<Transition>,
 }
 
 impl ClientScript {
@@ -158,6 +218,8 @@ impl ClientScript {
             datagrams: Vec::new(),
             orders: Vec::new(),
             stream: StreamId::Dialled(0),
+            phase: "Connecting",
+            transitions: BTreeSet::new(),
         };
         script.drain();
         script
@@ -367,7 +429,7 @@ impl ClientScript {
         loop {
             out.clear();
             match self.client.poll_transmit(self.now, &mut out) {
-                None => return,
+                None => break,
                 Some(Transmit::Datagram { to }) => {
                     assert_eq!(to, SERVER);
                     assert!(out.len() <= 1_200);
@@ -385,6 +447,19 @@ impl ClientScript {
                     self.orders.push(order);
                 }
             }
+        }
+        self.watch();
+    }
+
+    /// Notes what became of it. Whatever `STATES.md` does not license is a failure.
+    #[track_caller]
+    fn watch(&mut self) {
+        let before = self.phase;
+        self.client
+            .visit_peers(&mut |stats| self.phase = stats.state);
+        if self.phase != before {
+            CLIENT_LICENCE.check((before, self.phase));
+            self.transitions.insert((before, self.phase));
         }
     }
 }

@@ -158,7 +158,7 @@ impl Pair {
             } => {
                 let answer = Reply::Answer(Answer::Resref(text("n_x")));
                 self.server
-                    .answer(client, call, answer)
+                    .answer(self.now, client, call, answer)
                     .expect("it was asked");
             }
             _ => {}
@@ -172,7 +172,7 @@ impl Pair {
             self.tick += 1;
             let x = f32::from(u16::try_from(self.tick % 100).expect("it is small"));
             let world = [object(1, x), object(2, 2.0)];
-            self.server.publish(self.now, self.tick, world);
+            self.server.publish(self.tick, world);
             self.carry();
             self.check_views();
             self.now += TICK;
@@ -274,7 +274,7 @@ fn another_module_and_another_server_are_survived() {
     pair.client.send_event(1, b"x").expect("it is ready");
     pair.play(2);
     pair.server
-        .change_module(module("tar_m02"))
+        .change_module(pair.now, module("tar_m02"))
         .expect("a good module");
     pair.heard.clear();
     pair.play(10);

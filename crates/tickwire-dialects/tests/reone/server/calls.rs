@@ -1,13 +1,15 @@
 //! Questions and answers.
 
 use tickwire_dialects::reone::message::{Answer, Call, Status, UpFrame};
-use tickwire_dialects::reone::server_limits::CALLS_WAITING;
+use tickwire_dialects::reone::server_limits::{
+    ANSWER_BYTE_REFILL, ANSWER_BYTES_AT_ONCE, CALLS_WAITING,
+};
 use tickwire_dialects::reone::{
     AnswerError, CallId, ClientId, ObjectId, Question, Reply, ServerEvent,
 };
 use tickwire_session::{MethodError, StreamId};
 
-use super::script::{ANN, Said, Script, config, text};
+use super::script::{ANN, Said, Script, config, ms, text};
 
 fn ask(script: &mut Script, on: StreamId, id: u32, method: &str, argument: &[u8]) {
     let (id, method) = (CallId(id), text(method));
@@ -73,7 +75,11 @@ fn the_game_answers_what_is_asked() {
             (5, Question::Log("hello".into())),
         ]
     );
-    let mut answer = |id, reply| script.server.answer(ann.client, CallId(id), reply);
+    let mut answer = |id, reply| {
+        script
+            .server
+            .answer(script.now, ann.client, CallId(id), reply)
+    };
     assert_eq!(answer(3, Reply::Answer(Answer::Global(-2))), Ok(()));
     assert_eq!(answer(1, Reply::Failed(Status::BadArgument)), Ok(()));
     assert_eq!(answer(5, Reply::Answer(Answer::Log)), Ok(()));
@@ -126,7 +132,7 @@ fn a_game_has_methods_of_its_own() {
     let answer = |script: &mut Script, bytes: &[u8]| {
         script
             .server
-            .answer(ann.client, CallId(9), Reply::Bytes(bytes))
+            .answer(script.now, ann.client, CallId(9), Reply::Bytes(bytes))
     };
     let too_long = vec![0; 65_537];
     assert_eq!(answer(&mut script, &too_long), Err(AnswerError::TooLong));
@@ -150,7 +156,10 @@ fn of_a_thousand_calls_at_once_those_above_the_bound_are_refused() {
     assert_eq!(refused[0], result(first, 3, &[]));
     for (client, id, _) in asked {
         let reply = Reply::Answer(Answer::Resref(text("n_bastila")));
-        script.server.answer(client, CallId(id), reply).unwrap();
+        script
+            .server
+            .answer(script.now, client, CallId(id), reply)
+            .unwrap();
     }
     script.drain();
     assert_eq!(script.frames(ann.on).len(), CALLS_WAITING);
@@ -165,6 +174,48 @@ fn an_answer_to_somebody_who_left_is_nobody_s() {
     ask(&mut script, ann.on, 1, "log", b"a\0");
     script.close(ann.on);
     let reply = Reply::Answer(Answer::Log);
-    let answered = script.server.answer(ann.client, CallId(1), reply);
+    let answered = script
+        .server
+        .answer(script.now, ann.client, CallId(1), reply);
     assert_eq!(answered, Err(AnswerError::Unasked));
+}
+
+#[test]
+fn a_client_has_a_rate_of_bytes_of_answers() {
+    let mut script = Script::new(config());
+    script.server.register("scores").expect("a good name");
+    let ann = script.greet(0, ANN);
+    let scores = [7; 10_000];
+    // Asks again and again for ten seconds; returns how many bytes came.
+    let take = |script: &mut Script| {
+        let mut bytes = 0;
+        for id in 0..1_000 {
+            ask(script, ann.on, id, "scores", &[]);
+            questions(script);
+            let reply = Reply::Bytes(&scores);
+            let answered = script
+                .server
+                .answer(script.now, ann.client, CallId(id), reply);
+            assert_eq!(answered, Ok(()));
+            script.pass(ms(10));
+            script.drain();
+            for frame in script.frames(ann.on) {
+                match frame {
+                    Said::Result {
+                        status: 0, answer, ..
+                    } => bytes += answer.len(),
+                    refused => assert_eq!(refused, result(id, 3, &[])),
+                }
+            }
+        }
+        bytes
+    };
+    let burst = ANSWER_BYTES_AT_ONCE as usize;
+    let rate = 1_000_000 / ANSWER_BYTE_REFILL.as_micros() as usize * 10;
+    let first = take(&mut script);
+    assert!(first > rate && first <= burst + rate, "{first}");
+    let second = take(&mut script);
+    assert!(second <= rate + scores.len(), "{second}");
+    assert!(second + scores.len() > rate, "{second}");
+    assert!(script.server.counters().answer_refused > 1_000);
 }

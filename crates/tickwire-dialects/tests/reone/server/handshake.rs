@@ -1,9 +1,9 @@
 //! Hello, and what comes instead.
 
 use tickwire_dialects::reone::message::{Refusal, UpFrame};
-use tickwire_dialects::reone::server_limits::{CONNECTIONS_SPARE, HELLO_PATIENCE};
-use tickwire_dialects::reone::{ClientId, Departure, ServerConfig, ServerEvent};
-use tickwire_session::{Session, StreamId};
+use tickwire_dialects::reone::server_limits::SILENCE;
+use tickwire_dialects::reone::{ClientId, Departure, Seat, ServerConfig, ServerEvent, Vec2};
+use tickwire_session::{JOINS_A_HOST, PROOF_PATIENCE, Session, StreamId, WAITING_MAX};
 
 use super::script::{ANN, BOB, Said, Script, config, ms, text};
 
@@ -107,7 +107,7 @@ fn what_does_not_decode_is_refused_before_it_has_arrived() {
 fn a_stream_that_says_nothing_is_closed_in_time() {
     let mut script = Script::new(config());
     let on = script.open(0, ANN);
-    script.pass(HELLO_PATIENCE - ms(1));
+    script.pass(PROOF_PATIENCE - ms(1));
     assert!(script.finished.is_empty());
     script.pass(ms(1));
     check_refused(&mut script, on, Refusal::HELLO);
@@ -115,19 +115,57 @@ fn a_stream_that_says_nothing_is_closed_in_time() {
 }
 
 #[test]
-fn streams_without_hello_are_bounded() {
+fn silent_streams_keep_no_newcomer_out() {
     let mut script = Script::new(config());
-    let spare = u32::try_from(CONNECTIONS_SPARE).unwrap();
-    for number in 0..spare {
+    let crowd = u32::try_from(WAITING_MAX).unwrap();
+    // Whoever said Hello has a place of its own.
+    script.greet(9_999, BOB);
+    for number in 0..crowd {
         script.open(number, BOB);
     }
-    assert!(script.finished.is_empty());
-    let on = script.open(spare, BOB);
-    assert_eq!(script.frames(on), [Said::Refused(Refusal::FULL.0)]);
-    assert_eq!(script.finished, [on]);
-    // Those that said hello are not among them.
-    script.write(StreamId::Accepted(0), &[HELLO]);
-    script.greet(spare + 1, ANN);
+    assert!(script.finished.is_empty() && script.aborted.is_empty());
+    script.greet(crowd, ANN);
+    assert_eq!(
+        script.aborted,
+        [StreamId::Accepted(0)],
+        "the oldest of Bob's"
+    );
+    assert_eq!(script.server.clients().count(), 2);
+    assert_eq!(script.server.counters().crowded_out, 1);
+}
+
+#[test]
+fn a_lan_party_joins_at_once_and_a_flood_does_not() {
+    let mut script = Script::new(ServerConfig {
+        clients: 1_000,
+        ..config()
+    });
+    for number in 0..JOINS_A_HOST {
+        script.greet(number, BOB);
+    }
+    let on = script.open(1_000, BOB);
+    script.write(on, &[HELLO]);
+    check_refused(&mut script, on, Refusal::FULL);
+    assert_eq!(script.server.counters().not_admitted, 1);
+    script.greet(1_001, ANN);
+}
+
+#[test]
+fn whoever_was_removed_gives_way_to_a_newcomer() {
+    let mut script = Script::new(ServerConfig {
+        clients: 1,
+        ..config()
+    });
+    let ann = script.join(0, ANN, Seat::Spectator(Vec2::default()));
+    for _ in 0..32 {
+        script.publish(&[]);
+    }
+    script.pass(SILENCE);
+    script.events();
+    script.greet(1, BOB);
+    assert_eq!(script.frames(ann.on), [Said::Refused(Refusal::FULL.0)]);
+    let (client, why) = (ann.client, Departure::Replaced);
+    assert_eq!(script.events()[0], ServerEvent::Left { client, why });
 }
 
 #[test]

@@ -91,7 +91,10 @@ fn whoever_was_removed_is_told_how_to_come_back() {
 #[test]
 fn whoever_was_removed_and_missed_a_module_has_to_begin_again() {
     let (mut script, ann) = removed();
-    script.server.change_module(module("other")).unwrap();
+    script
+        .server
+        .change_module(script.now, module("other"))
+        .unwrap();
     script.drain();
     script.say(&ann, 0, &[event(1, 1)]);
     assert_eq!(script.taken(ANN), [invalid(&script, 1)]);
@@ -108,7 +111,10 @@ fn whoever_was_removed_and_missed_a_module_has_to_begin_again() {
 fn clients_that_are_there_are_never_told_invalid() {
     let (mut script, ann) = Script::playing(config());
     script.send_bytes(ANN, &[0xee; 100]);
-    script.server.change_module(module("other")).unwrap();
+    script
+        .server
+        .change_module(script.now, module("other"))
+        .unwrap();
     script.drain();
     script.say(&ann, 0, &[event(1, 1)]);
     assert!(script.datagrams.is_empty());

@@ -78,6 +78,7 @@ fn come_back(script: &mut Script, ann: &Guest) {
     script.pass(ms(60_000));
     script.ping(ann);
     script.server.admit(script.now, ann.client, SEAT);
+    script.drain();
     script.say(ann, 0, &[UpElement::Ready]);
     script.events();
 }
@@ -119,7 +120,10 @@ fn another_module_sends_everybody_back_to_loading() {
     let (mut script, ann) = Script::playing(config());
     let first = script.publish(&[creature(1, 0.0)]);
     script.say(&ann, first, &[]);
-    script.server.change_module(module("tar_m02ab")).unwrap();
+    script
+        .server
+        .change_module(script.now, module("tar_m02ab"))
+        .unwrap();
     script.drain();
     assert_eq!(script.server.module(), ModuleNumber(2));
     assert_eq!(
@@ -151,7 +155,10 @@ fn another_module_sends_everybody_back_to_loading() {
 fn after_a_change_of_module_hello_is_welcome_once_more() {
     let mut script = Script::new(config());
     let ann = script.greet(0, ANN);
-    script.server.change_module(module("tar_m02ab")).unwrap();
+    script
+        .server
+        .change_module(script.now, module("tar_m02ab"))
+        .unwrap();
     script.drain();
     script.frames(ann.on);
     let (version, name) = (1, text("ann"));

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use tickwire_dialects::reone::message::{Base, DownElement, Refusal, UpFrame};
-use tickwire_dialects::reone::{Server, ServerConfig};
+use tickwire_dialects::reone::server_limits::LOADING_PATIENCE;
+use tickwire_dialects::reone::{Departure, Server, ServerConfig, ServerEvent};
 use tickwire_session::bulk::Manifest;
 use tickwire_session::{Path, Room, Session, StreamId};
 
-use super::script::{ANN, Said, Script, config, text};
+use super::script::{ANN, Guest, Said, Script, config, module, ms, text};
 
 fn fetch(name: &str, offset: u64) -> UpFrame<'_> {
     let name = text(name);
@@ -187,4 +188,74 @@ fn a_module_that_cannot_be_served_is_refused() {
     let mut config = config();
     config.module.base.extend(config.module.base.clone());
     assert!(Server::new(config, [0; 32]).is_err());
+}
+
+#[track_caller]
+fn check_stuck(script: &mut Script, ann: &Guest) {
+    script.frames(ann.on);
+    script.pass(LOADING_PATIENCE - ms(1));
+    assert_eq!(script.server.clients().count(), 1);
+    script.pass(ms(1));
+    assert_eq!(script.frames(ann.on), [Said::Refused(Refusal::TOO_SLOW.0)]);
+    let (client, why) = (ann.client, Departure::FellBehind);
+    let left = ServerEvent::Left { client, why };
+    assert_eq!(script.events().last(), Some(&left));
+    assert_eq!(script.finished, [ann.on]);
+    assert_eq!(script.server.poll_timeout(), None);
+}
+
+#[test]
+fn hello_and_then_nothing_holds_no_place() {
+    let mut script = Script::new(config());
+    let ann = script.greet(0, ANN);
+    check_stuck(&mut script, &ann);
+    assert_eq!(script.server.counters().loading_stuck, 1);
+}
+
+#[test]
+fn every_frame_of_a_client_that_loads_is_progress() {
+    let mut script = Script::new(config());
+    let ann = script.greet(0, ANN);
+    for _ in 0..5 {
+        script.pass(LOADING_PATIENCE - ms(1));
+        script.write(ann.on, &[fetch("base", 0)]);
+    }
+    check_stuck(&mut script, &ann);
+}
+
+#[test]
+fn a_thin_line_that_takes_a_piece_in_time_is_progress() {
+    let mut script = Script::new(large());
+    let ann = script.greet(0, ANN);
+    let path = Path::Stream(ann.on);
+    let room = |bytes| Room { bytes, largest: 0 };
+    script.server.handle_room(script.now, path, room(0));
+    script.write(ann.on, &[fetch("large", 0)]);
+    for _ in 0..3 {
+        script.pass(LOADING_PATIENCE - ms(1));
+        script.server.handle_room(script.now, path, room(70_000));
+        script.drain();
+    }
+    assert_eq!(script.server.clients().count(), 1);
+    // Half a piece is none.
+    script.server.handle_room(script.now, path, room(0));
+    script.pass(LOADING_PATIENCE);
+    assert_eq!(script.server.clients().count(), 0);
+}
+
+#[test]
+fn whoever_has_loaded_has_to_ping() {
+    let mut script = Script::new(config());
+    let ann = script.greet(0, ANN);
+    script.write(ann.on, &[UpFrame::Loaded]);
+    check_stuck(&mut script, &ann);
+}
+
+#[test]
+fn another_module_has_to_be_loaded_in_time_too() {
+    let (mut script, ann) = Script::playing(config());
+    let changed = script.server.change_module(script.now, module("other"));
+    changed.expect("a good module");
+    script.drain();
+    check_stuck(&mut script, &ann);
 }

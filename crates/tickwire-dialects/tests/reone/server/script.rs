@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use crate::licence::{Licence, Transition, Words};
+use crate::states::STATES;
 use tickwire_dialects::reone::limits::DATAGRAM_MAX;
 use tickwire_dialects::reone::message::{
     Compression, Down, DownElement, DownFrame, DownHeader, Event, Packet, PacketWriter, Up,
@@ -15,6 +17,7 @@ use tickwire_dialects::reone::{
     AnyStatus, ClientId, CreatureStatus, EventId, Module, Object, ObjectId, PacketSeq, Reader,
     Seat, Server, ServerConfig, ServerEvent, SnapshotSeq, SpatialStatus, Text, Vec3,
 };
+
 use tickwire_session::{
     Addr, Ended, Events, Host, Instant, Path, Room, Session, StreamId, Token, Transmit,
 };
@@ -26,6 +29,54 @@ pub(super) const ROOMY: Room = Room {
 
 /// The length of a snapshot's tick.
 pub(super) const TICK: Duration = Duration::from_millis(50);
+
+/// What a client of a server may go through.
+pub(super) static SERVER_LICENCE: LazyLock<Licence> = LazyLock::new(|| {
+    let (_, document) = STATES
+        .split_once("## The server, for each client")
+        .expect("a part");
+    Licence::read(
+        document,
+        Words {
+            head: "| state |",
+            states: &[
+                "Loading",
+                "Loaded",
+                "Joining",
+                "Initialising",
+                "Fallback",
+                "Performant",
+                "Removed",
+                "gone",
+            ],
+            hidden: &[],
+            groups: &[
+                (
+                    "all but Removed",
+                    &[
+                        "Loaded",
+                        "Joining",
+                        "Initialising",
+                        "Fallback",
+                        "Performant",
+                    ],
+                ),
+                (
+                    "any",
+                    &[
+                        "Loading",
+                        "Loaded",
+                        "Joining",
+                        "Initialising",
+                        "Fallback",
+                        "Performant",
+                        "Removed",
+                    ],
+                ),
+            ],
+        },
+    )
+});
 
 pub(super) const ANN: Addr = machine(2, 5_000);
 pub(super) const BOB: Addr = machine(3, 5_000);
@@ -42,6 +93,9 @@ pub(super) struct Script {
     packet: u32,
     tick: u32,
     pub(super) is_coded: bool,
+    states: BTreeMap<ClientId, &'static str>,
+    /// From which state to which clients came.
+    pub(super) transitions: BTreeSet<Transition>,
 }
 
 /// A client that the script speaks for.
@@ -153,6 +207,8 @@ impl Script {
             datagrams: Vec::new(),
             packet: 0,
             tick: 0,
+            states: BTreeMap::new(),
+            transitions: BTreeSet::new(),
         }
     }
 
@@ -242,7 +298,7 @@ impl Script {
         self.pass(TICK);
         self.tick += 3;
         let objects = objects.iter().copied();
-        let seq = self.server.publish(self.now, self.tick, objects);
+        let seq = self.server.publish(self.tick, objects);
         self.drain();
         seq.0
     }
@@ -342,7 +398,7 @@ impl Script {
         loop {
             out.clear();
             match self.server.poll_transmit(self.now, &mut out) {
-                None => return,
+                None => break,
                 Some(Transmit::Datagram { to }) => {
                     assert!(out.len() <= DATAGRAM_MAX, "{} bytes", out.len());
                     self.datagrams.push((to, out.clone()));
@@ -353,6 +409,24 @@ impl Script {
                 Some(Transmit::Finish { on }) => self.finished.push(on),
                 Some(Transmit::Abort { on }) => self.aborted.push(on),
                 Some(other) => panic!("a server does not {other:?}"),
+            }
+        }
+        self.watch();
+    }
+
+    /// Notes what became of clients. Whatever `STATES.md` does not license is a failure.
+    #[track_caller]
+    fn watch(&mut self) {
+        let mut states = Vec::new();
+        self.server
+            .visit_peers(&mut |stats| states.push(stats.state));
+        let ids = self.server.clients().map(|(client, _)| client);
+        let now: BTreeMap<_, _> = ids.zip(states).collect();
+        for (client, before) in std::mem::replace(&mut self.states, now) {
+            let after = self.states.get(&client).copied().unwrap_or("gone");
+            if before != after {
+                SERVER_LICENCE.check((before, after));
+                self.transitions.insert((before, after));
             }
         }
     }
@@ -397,7 +471,7 @@ impl From<&DownFrame<'_>> for Said {
                 name: name.as_str().into(),
             },
             DownFrame::Refused { reason, text } => {
-                assert!(!text.as_str().is_empty(), "a person has to be told why");
+                assert!(!text.to_string().is_empty(), "a person has to be told why");
                 Self::Refused(reason.0)
             }
             DownFrame::Resource {

@@ -308,7 +308,7 @@ fn one_that_is_not_polled_in_time_gets_the_newest() {
     let (mut script, _) = Script::playing(config());
     for (tick, x) in [(1, 0.0), (2, 1.0), (3, 2.0)] {
         let world: [Object; 1] = [creature(1, x)];
-        script.server.publish(script.now, tick, world);
+        script.server.publish(tick, world);
     }
     script.drain();
     assert_eq!(script.told(ANN).sequence, 3);

@@ -150,7 +150,7 @@ impl Game {
                 let is_forgotten =
                     matches!(question, Question::Global(_)) && self.rng.within(0..=9) == 0;
                 if !is_forgotten {
-                    let answered = server.answer(client, call, Reply::Answer(answer));
+                    let answered = server.answer(now, client, call, Reply::Answer(answer));
                     answered.map_err(|error| error.to_string())?;
                 }
             }

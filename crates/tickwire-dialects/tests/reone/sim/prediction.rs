@@ -186,7 +186,7 @@ impl Play {
             id: OWN,
             status: AnyStatus::Creature(creature),
         };
-        self.server.publish(now, step, [own]);
+        self.server.publish(step, [own]);
     }
 
     fn act(&mut self) -> Result<(), String> {

@@ -89,6 +89,7 @@ impl Viewer {
                 ClientEvent::CallEnded { id, outcome } => self.end_call(id, &outcome)?,
                 ClientEvent::Refused { .. }
                 | ClientEvent::BadResource { .. }
+                | ClientEvent::ResourceRefused { .. }
                 | ClientEvent::Reconnecting { .. }
                 | ClientEvent::Ended(_) => return Err(format!("{event:?}")),
                 _ => {}

@@ -27,7 +27,6 @@ pub(super) struct World {
     truth: Truth,
     pub(super) viewers: Vec<Viewer>,
     tick: u32,
-    is_coded: bool,
     /// Nobody says anything any more; things still move.
     pub(super) is_silent: bool,
 }
@@ -80,7 +79,6 @@ impl World {
             truth,
             viewers,
             tick: 0,
-            is_coded,
             is_silent: false,
         }
     }
@@ -112,7 +110,7 @@ impl World {
         self.game.play(now, server)?;
         let objects = self.game.objects.iter();
         let objects = objects.map(|(&id, &status)| Object { id, status });
-        server.publish(now, self.tick, objects);
+        server.publish(self.tick, objects);
         self.run_network(now);
         let server = &mut self.server.server;
         self.truth
@@ -143,7 +141,7 @@ impl World {
     pub(super) fn change_module(&mut self) {
         self.game.begin_again();
         let module = self.game.module("tar_m02");
-        let changed = self.server.server.change_module(module);
+        let changed = self.server.server.change_module(self.net.now(), module);
         changed.expect("a good module");
         self.truth
             .begin(self.server.server.newest(), &self.game.objects);
@@ -223,14 +221,8 @@ impl World {
         for viewer in &self.viewers {
             viewer.check_commands(&self.game.issued)?;
             let counters = viewer.client.counters();
-            // What is left of the module before cannot be read by one who was not yet told how.
-            let undecodable = if self.is_coded {
-                0
-            } else {
-                counters.undecodable
-            };
             let wrong = [
-                undecodable,
+                counters.undecodable,
                 counters.contradiction,
                 counters.unknown_object,
                 counters.object_twice,

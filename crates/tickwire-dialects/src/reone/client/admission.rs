@@ -1,22 +1,24 @@
-//! How this client stands with the server: the way to Ready, and back.
+//! The way to Ready, and back after the server forgot this client.
 //!
-//! In: Parameters, Invalid, and that snapshots come. Out: when a Ping or a Ready is to go out, and what
-//! to do once the server is to be believed that it does not know this client. Anybody can forge a
-//! datagram, so what came late does not undo what came since, and an Invalid counts only while no
-//! snapshot comes.
+//! In: Parameters, Invalid, and arriving snapshots. Out: when to send Ping or Ready, and how to recover once
+//! an Invalid is believed. Anybody can forge a datagram. So delayed Parameters do not undo newer ones, and an
+//! Invalid raises a suspicion, which a snapshot refutes.
 
 use tickwire_session::Instant;
 use tickwire_wire::Serial;
 
-use super::super::ObjectId;
-use super::super::message::{Invalid, Parameters, Role};
 use super::Phase;
 use super::limits::{INVALID_PATIENCE, PING_AFTER, PING_PERIOD, UNKNOWN_PINGS};
 use super::showing::Pace;
+use crate::reone::ObjectId;
+use crate::reone::message::{Compression, Invalid, Parameters, Role};
 
 #[derive(Debug)]
-pub(super) struct Standing {
+pub(super) struct Admission {
     parameters: Option<Parameters>,
+    /// How snapshots are coded, by the last parameters of any module. Those of the module before may come
+    /// when its parameters mean nothing any more.
+    compression: Compression,
     /// The server's tick when it said them. What it said earlier and comes later is not true any more.
     parameters_tick: Option<u32>,
     /// When the next Ping or Ready goes out.
@@ -25,13 +27,13 @@ pub(super) struct Standing {
     owes_ready: bool,
     /// Pings since the server last answered one.
     pings: u32,
-    doubt: Option<Doubt>,
+    suspicion: Option<Suspicion>,
     last_datagram: Option<Instant>,
 }
 
 /// The server says that it does not know this client, or not as it was.
 #[derive(Clone, Copy, Debug)]
-struct Doubt {
+struct Suspicion {
     why: Invalid,
     /// When it is to be believed, if no snapshot comes before.
     due: Instant,
@@ -46,7 +48,7 @@ pub(super) struct Due {
 
 /// What makes the server know this client again.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Remedy {
+pub(super) enum Recovery {
     /// To show the token again.
     Ping,
     /// To begin with the handshake.
@@ -57,16 +59,17 @@ pub(super) enum Remedy {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct HeldUp;
 
-impl Standing {
+impl Admission {
     /// The server knows nothing of this client.
     pub(super) const fn new(now: Instant) -> Self {
         Self {
             parameters: None,
+            compression: Compression::None,
             parameters_tick: None,
             next_ping: now,
             owes_ready: false,
             pings: 0,
-            doubt: None,
+            suspicion: None,
             last_datagram: None,
         }
     }
@@ -75,7 +78,7 @@ impl Standing {
     pub(super) const fn change_module(&mut self) {
         self.parameters = None;
         self.parameters_tick = None;
-        self.doubt = None;
+        self.suspicion = None;
     }
 
     /// Asks the server for its parameters, beginning now.
@@ -91,7 +94,7 @@ impl Standing {
     }
 
     /// The server said its parameters at this tick. Returns those before.
-    pub(super) fn hear_parameters(
+    pub(super) fn handle_parameters(
         &mut self,
         now: Instant,
         tick: u32,
@@ -110,48 +113,54 @@ impl Standing {
         self.owes_ready = true;
         self.next_ping = now + PING_PERIOD;
         self.pings = 0;
-        self.doubt = None;
+        self.suspicion = None;
+        self.compression = parameters.compression;
         Ok(self.parameters.replace(*parameters))
     }
 
     /// A datagram came, of whatever kind.
-    pub(super) const fn hear_datagram(&mut self, now: Instant) {
+    pub(super) const fn handle_datagram(&mut self, now: Instant) {
         self.last_datagram = Some(now);
     }
 
     /// A part of a snapshot came. Returns whether it refutes an Invalid.
-    pub(super) const fn hear_snapshot(&mut self) -> bool {
+    pub(super) const fn handle_snapshot(&mut self) -> bool {
         self.pings = 0;
-        self.doubt.take().is_some()
+        self.suspicion.take().is_some()
     }
 
     /// The server says that it does not know this client as it was; a part of a snapshot came last at
     /// `last_part`.
-    pub(super) fn hear_invalid(&mut self, now: Instant, why: Invalid, last_part: Option<Instant>) {
+    pub(super) fn handle_invalid(
+        &mut self,
+        now: Instant,
+        why: Invalid,
+        last_part: Option<Instant>,
+    ) {
         let due = match last_part {
             Some(last) => now.max(last + INVALID_PATIENCE),
             None => now,
         };
-        self.doubt = Some(Doubt { why, due });
+        self.suspicion = Some(Suspicion { why, due });
     }
 
     /// When an Invalid is to be believed.
-    pub(super) fn doubt_at(&self) -> Option<Instant> {
-        self.doubt.as_ref().map(|doubt| doubt.due)
+    pub(super) fn suspicion_at(&self) -> Option<Instant> {
+        self.suspicion.as_ref().map(|suspicion| suspicion.due)
     }
 
     /// The connection ended, and whatever the server said of it is over.
-    pub(super) const fn clear_doubt(&mut self) {
-        self.doubt = None;
+    pub(super) const fn clear_suspicion(&mut self) {
+        self.suspicion = None;
     }
 
     /// What an Invalid asks for, once it is to be believed.
-    pub(super) fn take_remedy(&mut self, now: Instant) -> Option<Remedy> {
-        let doubt = self.doubt.take_if(|doubt| now >= doubt.due)?;
-        Some(match doubt.why {
-            Invalid::NewModule => Remedy::Handshake,
-            Invalid::Unknown if self.pings >= UNKNOWN_PINGS => Remedy::Handshake,
-            Invalid::SameModule | Invalid::Unknown => Remedy::Ping,
+    pub(super) fn take_recovery(&mut self, now: Instant) -> Option<Recovery> {
+        let suspicion = self.suspicion.take_if(|suspicion| now >= suspicion.due)?;
+        Some(match suspicion.why {
+            Invalid::NewModule => Recovery::Handshake,
+            Invalid::Unknown if self.pings >= UNKNOWN_PINGS => Recovery::Handshake,
+            Invalid::SameModule | Invalid::Unknown => Recovery::Ping,
         })
     }
 
@@ -184,6 +193,11 @@ impl Standing {
         self.parameters.as_ref()
     }
 
+    /// How the server's snapshots are coded.
+    pub(super) const fn compression(&self) -> Compression {
+        self.compression
+    }
+
     /// The creature that this client steers.
     pub(super) fn own(&self) -> Option<ObjectId> {
         let parameters = self.parameters?;
@@ -201,9 +215,8 @@ mod tests {
     use core::num::NonZeroU16;
     use core::time::Duration;
 
-    use super::super::super::ModuleNumber;
-    use super::super::super::message::Compression;
     use super::*;
+    use crate::reone::ModuleNumber;
 
     const START: Instant = Instant::ZERO;
     const PARAMETERS: Parameters = Parameters {
@@ -229,77 +242,77 @@ mod tests {
 
     #[test]
     fn pings_and_readys_keep_their_distance() {
-        let mut standing = Standing::new(START);
+        let mut admission = Admission::new(START);
         let mut now = START;
-        assert_eq!(standing.take_due(now, Phase::Loading), NOTHING);
-        assert_eq!(standing.take_due(now, Phase::Initialising), PING);
-        assert_eq!(standing.take_due(now, Phase::Initialising), NOTHING);
+        assert_eq!(admission.take_due(now, Phase::Loading), NOTHING);
+        assert_eq!(admission.take_due(now, Phase::Initialising), PING);
+        assert_eq!(admission.take_due(now, Phase::Initialising), NOTHING);
         now += PING_PERIOD;
-        assert_eq!(standing.take_due(now, Phase::Initialising), PING);
-        assert_eq!(standing.hear_parameters(now, 1, &PARAMETERS), Ok(None));
-        assert_eq!(standing.take_due(now, Phase::Ready), READY, "owed at once");
-        assert_eq!(standing.take_due(now, Phase::Ready), NOTHING);
+        assert_eq!(admission.take_due(now, Phase::Initialising), PING);
+        assert_eq!(admission.handle_parameters(now, 1, &PARAMETERS), Ok(None));
+        assert_eq!(admission.take_due(now, Phase::Ready), READY, "owed at once");
+        assert_eq!(admission.take_due(now, Phase::Ready), NOTHING);
         now += PING_PERIOD;
-        assert_eq!(standing.take_due(now, Phase::Ready), READY);
+        assert_eq!(admission.take_due(now, Phase::Ready), READY);
     }
 
     #[test]
     fn whoever_plays_pings_only_into_silence() {
-        let mut standing = Standing::new(START);
-        assert_eq!(standing.ping_at(Phase::Playing), None);
-        standing.hear_datagram(START);
-        assert_eq!(standing.ping_at(Phase::Playing), Some(START + PING_AFTER));
+        let mut admission = Admission::new(START);
+        assert_eq!(admission.ping_at(Phase::Playing), None);
+        admission.handle_datagram(START);
+        assert_eq!(admission.ping_at(Phase::Playing), Some(START + PING_AFTER));
     }
 
     #[test]
     fn parameters_that_were_held_up_undo_nothing() {
-        let mut standing = Standing::new(START);
+        let mut admission = Admission::new(START);
         let player = Parameters {
             role: Role::Player,
             ..PARAMETERS
         };
-        assert_eq!(standing.hear_parameters(START, 9, &player), Ok(None));
-        let late = standing.hear_parameters(START, 8, &PARAMETERS);
+        assert_eq!(admission.handle_parameters(START, 9, &player), Ok(None));
+        let late = admission.handle_parameters(START, 8, &PARAMETERS);
         assert_eq!(late, Err(HeldUp));
-        assert_eq!(standing.own(), Some(ObjectId(7)));
-        standing.initialise(START);
-        let asked = standing.hear_parameters(START, 8, &PARAMETERS);
+        assert_eq!(admission.own(), Some(ObjectId(7)));
+        admission.initialise(START);
+        let asked = admission.handle_parameters(START, 8, &PARAMETERS);
         assert_eq!(asked, Ok(Some(player)));
-        assert_eq!(standing.own(), None, "a spectator steers nobody");
+        assert_eq!(admission.own(), None, "a spectator steers nobody");
     }
 
     #[test]
     fn an_invalid_waits_for_snapshots_to_stop() {
-        let mut standing = Standing::new(START);
+        let mut admission = Admission::new(START);
         let soon = START + (INVALID_PATIENCE - Duration::from_millis(1));
-        standing.hear_invalid(soon, Invalid::SameModule, Some(START));
-        assert_eq!(standing.take_remedy(soon), None);
+        admission.handle_invalid(soon, Invalid::SameModule, Some(START));
+        assert_eq!(admission.take_recovery(soon), None);
         let due = START + INVALID_PATIENCE;
-        assert_eq!(standing.doubt_at(), Some(due));
-        assert_eq!(standing.take_remedy(due), Some(Remedy::Ping));
-        assert_eq!(standing.take_remedy(due), None, "once");
+        assert_eq!(admission.suspicion_at(), Some(due));
+        assert_eq!(admission.take_recovery(due), Some(Recovery::Ping));
+        assert_eq!(admission.take_recovery(due), None, "once");
     }
 
     #[test]
     fn a_snapshot_refutes_an_invalid() {
-        let mut standing = Standing::new(START);
-        assert!(!standing.hear_snapshot());
-        standing.hear_invalid(START, Invalid::NewModule, None);
-        assert!(standing.hear_snapshot());
-        assert_eq!(standing.take_remedy(START), None);
+        let mut admission = Admission::new(START);
+        assert!(!admission.handle_snapshot());
+        admission.handle_invalid(START, Invalid::NewModule, None);
+        assert!(admission.handle_snapshot());
+        assert_eq!(admission.take_recovery(START), None);
     }
 
     #[test]
     fn an_unknown_client_shows_its_token_before_it_begins_with_the_handshake() {
-        let mut standing = Standing::new(START);
+        let mut admission = Admission::new(START);
         let mut now = START;
         for _ in 0..UNKNOWN_PINGS {
-            standing.hear_invalid(now, Invalid::Unknown, None);
-            assert_eq!(standing.take_remedy(now), Some(Remedy::Ping));
-            assert_eq!(standing.take_due(now, Phase::Initialising), PING);
+            admission.handle_invalid(now, Invalid::Unknown, None);
+            assert_eq!(admission.take_recovery(now), Some(Recovery::Ping));
+            assert_eq!(admission.take_due(now, Phase::Initialising), PING);
             now += PING_PERIOD;
         }
-        standing.hear_invalid(now, Invalid::Unknown, None);
-        assert_eq!(standing.take_remedy(now), Some(Remedy::Handshake));
+        admission.handle_invalid(now, Invalid::Unknown, None);
+        assert_eq!(admission.take_recovery(now), Some(Recovery::Handshake));
     }
 }

@@ -1,47 +1,47 @@
-//! Where the module before ends.
+//! Keeps snapshots of an earlier module out.
 //!
-//! A datagram does not say which module it is of, and one that was held up may come when the next module
-//! is ready. Built from another base it would be nonsense that looks like a snapshot. In: headers heard
-//! while the module changes. Out: whether a header can be of this module.
+//! A datagram does not say which module it belongs to, and a delayed one may arrive when the next module is
+//! ready. Built from the wrong base it would be nonsense that looks like a snapshot. In: headers that arrive
+//! while the module changes. Out: whether a header can belong to this module.
 //!
-//! Two things tell. Sequences go on through modules, so what was heard before this one is over. And a
-//! server sends the snapshots of a module to those alone who have heard its parameters, which it says in
-//! a packet with the tick of its last snapshot. Each snapshot has a later tick than the one before, so
-//! what is not later than the parameters is of before.
+//! Two things tell. Sequences never restart, so every sequence that arrived before this module began is too
+//! old. And a server sends snapshots of a module only to clients that heard its Parameters, in a packet with
+//! the tick of its newest snapshot; ticks rise, so a snapshot that is not later than the Parameters is too
+//! old.
 
 use tickwire_wire::Serial;
 
-use super::super::SnapshotSeq;
-use super::super::message::DownHeader;
+use crate::reone::SnapshotSeq;
+use crate::reone::message::DownHeader;
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Border {
-    /// The newest snapshot that was heard of on this connection.
+pub(super) struct ModuleFence {
+    /// The newest snapshot that arrived on this connection.
     newest: SnapshotSeq,
-    /// The newest snapshot of the modules before, as far as it was heard of.
+    /// The newest snapshot that arrived before this module.
     sequence: SnapshotSeq,
     /// The server's tick when it said its parameters.
     tick: Option<u32>,
 }
 
-impl Border {
+impl ModuleFence {
     /// A snapshot of this module came.
-    pub(super) fn hear(&mut self, sequence: SnapshotSeq) {
+    pub(super) fn note(&mut self, sequence: SnapshotSeq) {
         self.newest = self.newest.max(sequence);
     }
 
-    /// The module changes.
+    /// Another module begins.
     pub(super) const fn change_module(&mut self) {
         self.sequence = self.newest;
         self.tick = None;
     }
 
     /// A snapshot came before this module was ready.
-    pub(super) fn hear_early(&mut self, sequence: SnapshotSeq) {
+    pub(super) fn note_early(&mut self, sequence: SnapshotSeq) {
         // Only after a module on the same connection. At a server that was started anew, sequences
         // begin anew, and what comes early may be the last words of the old one.
         if self.sequence != SnapshotSeq::NONE {
-            self.hear(sequence);
+            self.note(sequence);
             self.sequence = self.newest;
         }
     }

@@ -8,16 +8,16 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use tickwire_session::{Instant, Room, Token};
+use tickwire_session::{Instant, Token};
 
-use super::super::limits::{DATAGRAM_MAX, EVENT_MAX, HEADER};
-use super::super::message::{Event, PacketWriter, Up, UpElement, UpHeader};
-use super::super::{EventId, PacketSeq, SnapshotSeq};
 use super::SendError;
 use super::limits::{EVENT_REPEAT, EVENTS_UNACKNOWLEDGED, UNRELIABLE_WAITING};
+use crate::reone::limits::{DATAGRAM_MAX, EVENT_MAX, HEADER};
+use crate::reone::message::{Event, PacketWriter, Up, UpElement, UpHeader};
+use crate::reone::{EventId, PacketSeq, SnapshotSeq};
 
 #[derive(Debug)]
-pub(super) struct Uplink {
+pub(super) struct PacketSender {
     last_packet: PacketSeq,
     last_event: EventId,
     /// Not acknowledged, in order.
@@ -28,7 +28,6 @@ pub(super) struct Uplink {
     is_due: bool,
     /// When a datagram last held what waits.
     repeated: Instant,
-    room: Room,
     resent: u64,
 }
 
@@ -59,6 +58,8 @@ pub(super) struct Notes {
     pub(super) is_ready: bool,
     /// Whether the server takes events.
     pub(super) takes_events: bool,
+    /// The most bytes that the path takes.
+    pub(super) limit: usize,
 }
 
 /// What a datagram held.
@@ -80,7 +81,7 @@ struct Written {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NeverSent;
 
-impl Uplink {
+impl PacketSender {
     pub(super) const fn new() -> Self {
         Self {
             last_packet: PacketSeq(0),
@@ -89,7 +90,6 @@ impl Uplink {
             once: VecDeque::new(),
             is_due: false,
             repeated: Instant::ZERO,
-            room: Room::DATAGRAMS,
             resent: 0,
         }
     }
@@ -98,15 +98,10 @@ impl Uplink {
     pub(super) fn restart(&mut self) -> usize {
         let lost = self.waiting.len();
         *self = Self {
-            room: self.room,
             resent: self.resent,
             ..Self::new()
         };
         lost
-    }
-
-    pub(super) const fn set_room(&mut self, room: Room) {
-        self.room = room;
     }
 
     /// Events sent more than once.
@@ -185,12 +180,12 @@ impl Uplink {
     pub(super) fn write(&mut self, now: Instant, notes: Notes, out: &mut Vec<u8>) -> Option<Sent> {
         let is_repeat = self.repeat_at().is_some_and(|at| now >= at);
         let has_events = notes.takes_events && (self.is_due || is_repeat);
-        let limit = usize::from(self.room.largest).min(DATAGRAM_MAX);
         if !has_events && notes.ping.is_none() && !notes.is_ready {
             return None;
         }
         self.is_due = false;
         self.repeated = now;
+        let limit = notes.limit.min(DATAGRAM_MAX);
         if limit < HEADER {
             self.once.clear();
             return None;

@@ -1,38 +1,38 @@
-//! Which resource each creature is made of.
+//! A cache of resrefs: which resource each creature is made of.
 //!
-//! A creature whose resref is not known cannot be shown. In: the creatures of each snapshot, and the
-//! answers to questions. Out: which to ask for next: each once in a module, a few at a time, and again
-//! after a pause when a question came to nothing.
+//! A creature without a resref cannot be shown. In: the creatures of each snapshot, and answers to calls.
+//! Out: which resref to ask for next. Each is asked for once in a module, a few at a time, and again after a
+//! pause if the call failed.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 
 use tickwire_session::Instant;
 
-use super::super::{AnyStatus, ObjectId};
 use super::limits::{RESREF_RETRY, RESREFS_ASKED, RESREFS_KNOWN};
 use super::snapshot::Snapshot;
+use crate::reone::{AnyStatus, ObjectId};
 
 #[derive(Debug, Default)]
-pub(super) struct Casting {
-    roles: BTreeMap<ObjectId, Part>,
+pub(super) struct ResrefCache {
+    entries: BTreeMap<ObjectId, Entry>,
     asked: usize,
 }
 
 #[derive(Debug)]
-enum Part {
+enum Entry {
     Asked,
-    /// The question came to nothing; not to be repeated before this.
+    /// The call failed; not to be repeated before this.
     Retry(Instant),
     Known(Box<str>),
 }
 
-impl Casting {
+impl ResrefCache {
     /// The resource of a creature, if it is known.
     pub(super) fn resref(&self, id: ObjectId) -> Option<&str> {
-        match self.roles.get(&id)? {
-            Part::Known(resref) => Some(resref),
-            Part::Asked | Part::Retry(_) => None,
+        match self.entries.get(&id)? {
+            Entry::Known(resref) => Some(resref),
+            Entry::Asked | Entry::Retry(_) => None,
         }
     }
 
@@ -48,10 +48,10 @@ impl Casting {
             if self.asked >= RESREFS_ASKED {
                 return;
             }
-            let is_due = match self.roles.get(&id) {
+            let is_due = match self.entries.get(&id) {
                 None => true,
-                Some(Part::Retry(at)) => now >= *at,
-                Some(Part::Asked | Part::Known(_)) => false,
+                Some(Entry::Retry(at)) => now >= *at,
+                Some(Entry::Asked | Entry::Known(_)) => false,
             };
             if !is_due || !matches!(object, AnyStatus::Creature(_)) {
                 continue;
@@ -59,33 +59,34 @@ impl Casting {
             if !ask(id) {
                 return;
             }
-            self.roles.insert(id, Part::Asked);
+            self.entries.insert(id, Entry::Asked);
             self.asked += 1;
         }
     }
 
     /// The question for a creature ended, with an answer or without.
     pub(super) fn answer(&mut self, now: Instant, id: ObjectId, resref: Option<&str>) {
-        if let Some(part @ Part::Asked) = self.roles.get_mut(&id) {
+        if let Some(entry @ Entry::Asked) = self.entries.get_mut(&id) {
             self.asked -= 1;
-            *part = match resref {
-                Some(resref) => Part::Known(resref.into()),
-                None => Part::Retry(now + RESREF_RETRY),
+            *entry = match resref {
+                Some(resref) => Entry::Known(resref.into()),
+                None => Entry::Retry(now + RESREF_RETRY),
             };
         }
     }
 
     /// Another module begins: ids mean something else.
     pub(super) fn clear(&mut self) {
-        self.roles.clear();
+        self.entries.clear();
         self.asked = 0;
     }
 
     /// Makes room among what is known.
     fn forget(&mut self, snapshot: &Snapshot) {
-        if self.roles.len() > RESREFS_KNOWN {
-            self.roles
-                .retain(|id, part| matches!(part, Part::Asked) || snapshot.object(*id).is_some());
+        if self.entries.len() > RESREFS_KNOWN {
+            self.entries.retain(|id, entry| {
+                matches!(entry, Entry::Asked) || snapshot.object(*id).is_some()
+            });
         }
     }
 }
