@@ -3,6 +3,7 @@
 mod lines;
 mod listen;
 pub(crate) mod meter;
+mod reone;
 pub(crate) mod report;
 
 use std::io;
@@ -11,9 +12,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant as WallClock};
 
 use anyhow::Context;
-use tickwire_demo::gateway::{
-    Connect, Notice, PROTOCOLS, Paths, Protocol, ReoneSettings, Settings,
-};
+use tickwire_demo::gateway::{Connect, Notice, PROTOCOLS, Paths, Protocol, Settings};
 use tickwire_demo::tiles::TileWorld;
 use tickwire_demo::{Host, Pace};
 use tickwire_net::{Carries, Driver};
@@ -29,6 +28,7 @@ use crate::{address, screen};
 use lines::Lines;
 use listen::Listen;
 use meter::Meter;
+use reone::ReoneArgs;
 
 /// Serve the arena and the tile world, on one protocol or on all of them.
 ///
@@ -73,14 +73,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     load: Option<PathBuf>,
 
-    /// Compress snapshots with Huffman coding, where the protocol has it: reone.
-    #[arg(long)]
-    huffman: bool,
-
-    /// Begin a new round so often, where the protocol has modules: everybody on reone loads the next.
-    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u16).range(1..))]
-    round: Option<u16>,
-
     /// Record what every client and the server say, for `tickwire inspect`; with several protocols, each
     /// in FILE.PROTOCOL.
     #[arg(long, value_name = "FILE")]
@@ -101,6 +93,9 @@ pub(crate) struct Args {
     /// Print lines: the way of this command unless told otherwise.
     #[arg(long)]
     plain: bool,
+
+    #[command(flatten)]
+    reone: ReoneArgs,
 }
 
 /// How long a server that ends waits for its players to hear of it.
@@ -112,16 +107,6 @@ impl Args {
         self.bots = self.bots.or(Some(6));
         self.dashboard |= screen::is_terminal() && !self.plain && !self.json;
         self
-    }
-
-    fn settings(&self) -> Settings {
-        let minutes = |minutes: u16| Duration::from_secs(60 * u64::from(minutes));
-        let reone = ReoneSettings {
-            huffman: self.huffman,
-            round: self.round.map(minutes),
-            ..ReoneSettings::default()
-        };
-        Settings { reone }
     }
 
     fn protocols(&self) -> Vec<&'static Protocol> {
@@ -141,6 +126,9 @@ impl Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let protocols = args.protocols();
     let places = listen::places(&args.listen, &protocols)?;
+    let settings = Settings {
+        reone: args.reone.settings(&protocols)?,
+    };
     if args.dashboard && !screen::is_terminal() {
         anyhow::bail!("--dashboard needs a terminal to draw on; leave it out for lines");
     }
@@ -151,7 +139,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(tiles) = open_world(args, &protocols)? {
         host.set_tiles(tiles);
     }
-    let settings = args.settings();
     let mut open = Vec::new();
     for (protocol, addr) in protocols.iter().zip(places) {
         let node = driver

@@ -14,8 +14,8 @@ use anyhow::Context;
 use ratatui::Frame;
 use ratatui::crossterm::event::Event;
 use ratatui::layout::Rect;
-use tickwire_demo::STEP;
 use tickwire_demo::gateway::{ClientGateway, Ending, Notice, Status};
+use tickwire_demo::{STEP, printable};
 use tickwire_net::Driver;
 use tickwire_session::{Instant, Session};
 
@@ -53,7 +53,7 @@ pub(super) trait Game {
     fn parts(&mut self) -> (&mut dyn ClientGateway, &mut Margin);
 
     /// Something happened that the player is told of.
-    fn hear(&mut self, _notice: &Notice) {}
+    fn hear(&mut self, _now: Instant, _notice: &Notice) {}
 
     /// Whether the player wants to leave.
     fn leaves(&self) -> bool;
@@ -91,9 +91,11 @@ impl Seat {
                 Ok(ExitCode::SUCCESS)
             }
             Some(ending) => {
-                let words = game.parts().0.last_words();
-                let words = words.unwrap_or_else(|| ending.to_string());
-                anyhow::bail!("{}: {words}", self.server)
+                let server = self.server;
+                match game.parts().0.last_words() {
+                    Some(words) => anyhow::bail!("{server}: {ending}: {words}"),
+                    None => anyhow::bail!("{server}: {ending}"),
+                }
             }
         }
     }
@@ -115,7 +117,7 @@ impl Seat {
             screen.events().for_each(|event| game.handle(now, event));
             let (gateway, margin) = game.parts();
             let notices = margin.collect(now, gateway);
-            notices.iter().for_each(|notice| game.hear(notice));
+            notices.iter().for_each(|notice| game.hear(now, notice));
             let (gateway, margin) = game.parts();
             margin.stage = match gateway.status() {
                 Status::Ended(ending) => return Ok(Some(ending)),
@@ -209,10 +211,21 @@ impl Margin {
         for notice in &notices {
             self.notice(now, notice.to_string());
         }
+        self.take_given_name(now, gateway);
         let age = gateway.update_age(now);
         self.net.update(now, gateway.figures(), age);
         self.net.set_remark(gateway.remark());
         notices
+    }
+
+    /// Says, once, that others see another name than the one that was typed.
+    fn take_given_name(&mut self, now: Instant, gateway: &dyn ClientGateway) {
+        let given = gateway.given_name().map(printable);
+        if let Some(given) = given.filter(|given| *given != self.name) {
+            let text = format!("this protocol carries no names: others see {given}");
+            self.name = given;
+            self.notice(now, text);
+        }
     }
 
     /// Says that something was not done, and why.

@@ -4,6 +4,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -27,7 +28,13 @@ pub(crate) struct Done {
 
 /// Runs `tickwire` to its end.
 pub(crate) fn run(arguments: &[&str]) -> Done {
-    let output = tickwire(arguments).output().expect("the command starts");
+    run_in(Path::new("."), arguments)
+}
+
+/// The same in a folder.
+pub(crate) fn run_in(folder: &Path, arguments: &[&str]) -> Done {
+    let output = tickwire(arguments).current_dir(folder).output();
+    let output = output.expect("the command starts");
     Done {
         code: output.status.code(),
         stdout: String::from_utf8_lossy(&output.stdout).into(),
@@ -37,7 +44,13 @@ pub(crate) fn run(arguments: &[&str]) -> Done {
 
 /// Starts `tickwire` and leaves it running.
 pub(crate) fn start(arguments: &[&str]) -> Running {
+    start_in(Path::new("."), arguments)
+}
+
+/// The same in a folder.
+pub(crate) fn start_in(folder: &Path, arguments: &[&str]) -> Running {
     let mut child = tickwire(arguments)
+        .current_dir(folder)
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit())
         .spawn()

@@ -1,8 +1,11 @@
 //! The command from outside.
 
 mod command;
+mod endings;
 mod inspect;
 mod lossy;
+mod pty;
+mod readme;
 mod reone;
 mod saving;
 mod serving;

@@ -260,6 +260,8 @@ fn nonsense_on_the_command_line_ends_with_two() {
         &["bots", "lwar", "--difficulty", "impossible"],
         &["serve", "lwar", "--listen", "127.0.0.1:port"],
         &["serve", "lwar", "--world", "nowhere"],
+        &["serve", "lwar", "--huffman"],
+        &["cppevy", "opendrakan", "--round", "5"],
     ] {
         let done = run(arguments);
         assert_eq!(done.code, Some(2), "{arguments:?}: {done:?}");
@@ -268,5 +270,10 @@ fn nonsense_on_the_command_line_ends_with_two() {
         run(&["serve", "quake"])
             .stderr
             .contains("possible values: lwar")
+    );
+    let refused = run(&["serve", "lwar", "--round", "5"]).stderr;
+    assert!(
+        refused.contains("--round is an option of reone"),
+        "{refused}"
     );
 }

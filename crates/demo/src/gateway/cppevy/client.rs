@@ -31,6 +31,7 @@ pub(super) struct Gateway {
     shots: Shots,
     /// By the number of the actor.
     scores: Vec<Option<ScoreLine>>,
+    was_in: bool,
     intent: Intent,
     next_controls: Instant,
 }
@@ -47,6 +48,7 @@ impl Gateway {
             loadout,
             shots: Shots::default(),
             scores: Vec::new(),
+            was_in: false,
             intent: Intent::default(),
             next_controls: now,
         }
@@ -155,6 +157,7 @@ impl ClientGateway for Gateway {
         while let Some(event) = self.client.poll_event() {
             match event {
                 ClientEvent::Joined { .. } => {
+                    self.was_in = true;
                     self.ask(now, SELECT, &loadout_codes(self.loadout)).ok();
                 }
                 ClientEvent::ActorLeft(actor) => {
@@ -197,17 +200,19 @@ impl ClientGateway for Gateway {
                     Ending::Full
                 }
                 EndReason::Refused(Failure::Refused(_)) => Ending::Refused,
-                EndReason::Refused(_) | EndReason::TimedOut => Ending::TimedOut,
-                EndReason::Garbled => Ending::Broken,
+                EndReason::Garbled => Ending::garbled(self.was_in),
                 EndReason::Left => Ending::Left,
-                _ => Ending::Removed,
+                EndReason::Removed | EndReason::FellBehind => Ending::Removed,
+                _ => Ending::broken_off(self.was_in),
             }),
         }
     }
 
     fn last_words(&self) -> Option<String> {
-        let Phase::Ended(EndReason::Refused(Failure::Refused(reason))) = self.client.phase() else {
-            return None;
+        let reason = match self.client.phase() {
+            Phase::Ended(EndReason::Refused(Failure::Refused(reason))) => reason,
+            Phase::Ended(why @ EndReason::FellBehind) => return Some(why.to_string()),
+            _ => return None,
         };
         let advice = match reason {
             Reason::Error => "it may speak another version of the protocol, or not take this name",
@@ -215,7 +220,7 @@ impl ClientGateway for Gateway {
             Reason::Waiting | Reason::Delayed => "not so soon; try again in a moment",
             Reason::Unavailable | Reason::Busy => return None,
         };
-        Some(format!("the server did not let you in: {advice}"))
+        Some(advice.into())
     }
 
     fn update_age(&self, now: Instant) -> Option<Duration> {
