@@ -216,6 +216,11 @@ pub trait ArenaClient: ClientGateway {
 
     /// What the player wants from now on.
     fn act(&mut self, intent: &Intent);
+
+    /// Asks to be somewhere else at once; an error is a sentence for the player.
+    fn teleport(&mut self, _now: Instant) -> Result<(), String> {
+        Err("this protocol has no word for it".into())
+    }
 }
 
 /// The client's half of a walker in the tile world.

@@ -260,6 +260,11 @@ impl Flight {
                     let margin = &mut self.picture.margin;
                     margin.shows_help = !margin.shows_help;
                 }
+                KeyCode::Char('t' | 'T') => {
+                    let asked = self.gateway.teleport(now);
+                    let margin = &mut self.picture.margin;
+                    margin.complain(now, "you stay where you are", asked);
+                }
                 KeyCode::Tab => self.picture.shows_scores = !self.picture.shows_scores,
                 KeyCode::Char('+' | '=') => self.zoom = self.zoom.nearer(),
                 KeyCode::Char('-') => self.zoom = self.zoom.further(),

@@ -210,3 +210,64 @@ fn a_protocol_without_names_says_what_others_see() {
     terminal.press("q");
     assert_eq!(terminal.wait(), 0);
 }
+
+#[test]
+fn whoever_lost_a_ship_reads_who_did_it() {
+    std::thread::scope(|scope| {
+        for protocol in ["lwar", "cppevy", "opendrakan", "reone"] {
+            scope.spawn(move || {
+                let (_server, addr) = serve(protocol, &["--bots", "12", "--difficulty", "hard"]);
+                let addr = addr.to_string();
+                let mut terminal = Terminal::start(&["play", protocol, "--connect", &addr]);
+                terminal.wait_for_text("destroyed your ship: the next one");
+                terminal.press("q");
+                assert_eq!(terminal.wait(), 0);
+            });
+        }
+    });
+}
+
+#[test]
+fn the_reason_of_a_kick_is_shown() {
+    // As many as the arena holds: lwar has a place for one more client, and nobody a ship for it.
+    let (_server, addr) = serve("lwar", &["--bots", "512", "--difficulty", "easy"]);
+    let mut terminal = Terminal::start(&["play", "lwar", "--connect", &addr.to_string()]);
+    assert_eq!(terminal.wait(), 1);
+    terminal.wait_for_text("the server was stopped, or sent you away: the arena");
+}
+
+#[test]
+fn what_somebody_played_can_be_inspected() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for protocol in ["lwar", "reone"] {
+        let file = folder.path().join(protocol);
+        let file = file.to_str().expect("a plain path");
+        let (_server, addr) = serve(protocol, &[]);
+        let addr = addr.to_string();
+        let mut terminal =
+            Terminal::start(&["play", protocol, "--connect", &addr, "--record", file]);
+        terminal.wait_for_text("q leave");
+        terminal.press("q");
+        assert_eq!(terminal.wait(), 0);
+        let shown = crate::command::run(&["inspect", protocol, "--from", "server", file]);
+        assert_eq!(shown.code, Some(0), "{}", shown.stderr);
+        assert!(shown.stdout.lines().count() > 20, "{}", shown.stdout);
+    }
+}
+
+#[test]
+fn on_cppevy_newcomers_and_refusals_are_told() {
+    let (_server, addr) = serve("cppevy", &[]);
+    let addr = addr.to_string();
+    let mut ada = Terminal::start(&["play", "cppevy", "--connect", &addr, "--name", "Ada"]);
+    ada.wait_for_text("q leave");
+    let mut bob = Terminal::start(&["play", "cppevy", "--connect", &addr, "--name", "Bob"]);
+    ada.wait_for_text("Bob joined");
+    // The arena has the action, and allows it to nobody.
+    ada.press("t");
+    ada.wait_for_text("you stay where you are: ");
+    for player in [&mut bob, &mut ada] {
+        player.press("q");
+        assert_eq!(player.wait(), 0);
+    }
+}
