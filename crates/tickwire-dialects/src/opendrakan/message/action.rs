@@ -2,7 +2,7 @@
 
 use tickwire_wire::DecodeError;
 
-use super::super::{Reader, Writer};
+use crate::opendrakan::{Reader, Writer};
 use super::body::finite;
 
 /// A player pressed, holds or released something.

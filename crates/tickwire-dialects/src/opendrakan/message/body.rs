@@ -4,7 +4,7 @@ use tickwire_session::Token;
 use tickwire_state::Tick;
 use tickwire_wire::DecodeError;
 
-use super::super::{DatabaseId, ObjectId, Reader, Writer, path};
+use crate::opendrakan::{DatabaseId, ObjectId, Reader, Writer, path};
 use super::{Action, AnalogAction, AssetRef, BasicChanges, Confirm, Kind, Lifecycle, Message};
 
 /// Reads the fields of a kind, the last of which may reach to `end`.

@@ -14,9 +14,9 @@ use alloc::vec::Vec;
 
 use tickwire_state::Tick;
 
-use super::super::limits::{GRAVES_MAX, OBJECTS_MAX};
-use super::super::message::Lifecycle;
-use super::super::{ClassId, ObjectId, Registry};
+use crate::opendrakan::limits::{GRAVES_MAX, OBJECTS_MAX};
+use crate::opendrakan::message::Lifecycle;
+use crate::opendrakan::{ClassId, ObjectId, Registry};
 use super::{CreateError, State, StateError};
 use entry::Origin;
 use order::{ChangeOrder, Place};
@@ -306,7 +306,7 @@ impl World {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Schema;
+    use crate::opendrakan::Schema;
     use super::*;
 
     /// A world of so many objects, committed once.

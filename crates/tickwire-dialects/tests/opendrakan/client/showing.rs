@@ -4,7 +4,7 @@ use tickwire_dialects::opendrakan::message::{Action, ActionState, Message, Way};
 use tickwire_dialects::opendrakan::{ActError, AssetRef, ClientEvent, DatabaseId, ObjectId};
 use tickwire_state::Vec2;
 
-use super::super::script::{ClientScript, each, ms};
+use crate::script::{ClientScript, each, ms};
 use super::assembling::{confirm, place};
 
 /// A full snapshot of nothing.

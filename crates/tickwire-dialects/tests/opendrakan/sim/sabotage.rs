@@ -5,7 +5,7 @@ use tickwire_dialects::opendrakan::message::{BasicChanges, Confirm, Lifecycle, M
 use tickwire_session::Addr;
 use tickwire_state::Tick;
 
-use super::super::script::{bytes_of, each};
+use crate::script::{bytes_of, each};
 use crate::sabotage::Spoil;
 
 /// A mistake that a server could make.

@@ -12,7 +12,7 @@ use tickwire_session::{Events, Instant, Session};
 use tickwire_sim::{Network, NodeId, Rng, addr};
 use tickwire_state::{Quat, Tick, Vec3};
 
-use super::super::script::{PROTOTYPE, config, loaded, registry};
+use crate::script::{PROTOTYPE, config, loaded, registry};
 use super::sabotage::Bug;
 use crate::sabotage::Saboteur;
 

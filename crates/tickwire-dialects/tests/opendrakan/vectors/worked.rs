@@ -10,7 +10,7 @@ use tickwire_dialects::opendrakan::{
 use tickwire_session::StreamId;
 use tickwire_state::{Tick, Vec3};
 
-use super::super::script::{CLASS, ServerScript, bytes_of, machine, registry};
+use crate::script::{CLASS, ServerScript, bytes_of, machine, registry};
 use crate::golden::{hex, unhex};
 
 const OBJECT: ObjectId = ObjectId(1);
