@@ -232,9 +232,8 @@ impl Server {
 
     /// The clients that take part.
     pub fn clients(&self) -> impl Iterator<Item = ClientId> {
-        let joined = |(id, peer): (PeerId, &Peer<ClientState>)| {
-            peer.state.player().map(|_| client_id(id))
-        };
+        let joined =
+            |(id, peer): (PeerId, &Peer<ClientState>)| peer.state.player().map(|_| client_id(id));
         self.peers.iter().filter_map(joined)
     }
 

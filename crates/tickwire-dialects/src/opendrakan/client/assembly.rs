@@ -13,12 +13,14 @@ use alloc::vec::Vec;
 
 use tickwire_state::Tick;
 
+use super::load::Classes;
 use crate::opendrakan::bundle::{self, Change};
-use crate::opendrakan::limits::{ASSEMBLED_OBJECTS_MAX, ASSEMBLIES_MAX, OBJECTS_MAX, UNRESOLVED_MAX};
+use crate::opendrakan::limits::{
+    ASSEMBLED_OBJECTS_MAX, ASSEMBLIES_MAX, OBJECTS_MAX, UNRESOLVED_MAX,
+};
 use crate::opendrakan::message::{BasicChanges, Confirm, Lifecycle};
 use crate::opendrakan::snapshot::{Object, Snapshot};
 use crate::opendrakan::{BASIC, ClassId, ObjectId, Reader, Registry};
-use super::load::Classes;
 
 /// The snapshots that are not complete, by tick.
 #[derive(Debug, Default)]

@@ -8,12 +8,12 @@ use tickwire_state::{RemoteClock, Tick};
 
 use super::assembly::{Known, NoRoom, Piece, Spoilt};
 use super::{Client, ClientEvent, EndReason, Phase};
+use crate::opendrakan::Reader;
 use crate::opendrakan::limits::{
     ASSEMBLY_AGE_MAX, DATABASES_ACCEPTED, REATTACH_AFTER, RECEIVE_MAX, SEND_TICKS,
 };
 use crate::opendrakan::message::{Confirm, Message, Way};
 use crate::opendrakan::snapshot::Snapshot;
-use crate::opendrakan::Reader;
 
 impl Client {
     pub(super) fn receive_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {

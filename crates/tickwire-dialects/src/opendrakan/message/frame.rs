@@ -7,9 +7,9 @@
 use tickwire_state::Tick;
 use tickwire_wire::{DecodeError, Full};
 
+use super::{Kind, Message, Way, body};
 use crate::opendrakan::limits::{HEADER, PAYLOAD_MAX};
 use crate::opendrakan::{ObjectId, Reader, Writer};
-use super::{Kind, Message, Way, body};
 
 /// A message's first bytes, found to be allowed.
 #[derive(Clone, Copy, Debug)]

@@ -5,10 +5,10 @@ use core::time::Duration;
 use tickwire_state::Tick;
 use tickwire_wire::DecodeError;
 
+use super::{body, frame};
 use crate::opendrakan::bundle::{self, Change};
 use crate::opendrakan::schema::BASIC;
 use crate::opendrakan::{Reader, Writer};
-use super::{body, frame};
 
 /// What makes a snapshot complete: as many discrete changes to the reference as stated here.
 #[derive(Clone, Copy, Debug, PartialEq)]

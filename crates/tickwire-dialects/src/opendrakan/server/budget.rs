@@ -30,7 +30,8 @@ impl Budget {
 
     /// So many bytes go out.
     pub(super) fn spend(&mut self, now: Instant, bytes: usize) {
-        let micros = (bytes as u64).saturating_mul(1_000_000) / u64::from(self.bytes_per_second.max(1));
+        let micros =
+            (bytes as u64).saturating_mul(1_000_000) / u64::from(self.bytes_per_second.max(1));
         self.paid = self.paid.max(now) + Duration::from_micros(micros);
     }
 }

@@ -84,7 +84,9 @@ impl ClientState {
         if self.outbox.write(link.stream_room(), out).is_some() {
             return Wrote::Stream;
         }
-        let datagram = self.player_mut().map(|player| player.snapshots.write(link, out));
+        let datagram = self
+            .player_mut()
+            .map(|player| player.snapshots.write(link, out));
         match datagram {
             Some(wrote) if wrote != Wrote::Nothing => wrote,
             _ if self.outbox.is_empty() => Wrote::Nothing,

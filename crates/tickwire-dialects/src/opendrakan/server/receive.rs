@@ -86,7 +86,10 @@ impl Server {
         let Some(id) = self.peers.on_stream(on) else {
             return;
         };
-        let Some(Peer { link, state }) = self.peers.get_mut(id).filter(|peer| !peer.link.is_closing())
+        let Some(Peer { link, state }) = self
+            .peers
+            .get_mut(id)
+            .filter(|peer| !peer.link.is_closing())
         else {
             return;
         };

@@ -9,11 +9,11 @@ use core::fmt;
 
 use tickwire_session::Peer;
 
+use super::sending::real_time;
+use super::{Server, peer_id};
 use crate::opendrakan::limits::BODY_MAX;
 use crate::opendrakan::message::Message;
 use crate::opendrakan::{AssetRef, ClientId, ObjectId};
-use super::sending::real_time;
-use super::{Server, peer_id};
 
 /// Whom to tell.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

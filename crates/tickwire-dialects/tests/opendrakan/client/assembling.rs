@@ -182,11 +182,19 @@ fn a_creation_of_what_the_reference_has_drops_the_snapshot() {
     let mut script = ClientScript::loaded();
     script.send(&[place(3, 1, 1.0, false), confirm(3, 1, 0)]);
     script.send(&[created(6, 70, 1), confirm(6, 1, 3)]);
-    script.send(&[created(9, 70, 1), place(9, 70, 9.0, false), confirm(9, 2, 6)]);
+    script.send(&[
+        created(9, 70, 1),
+        place(9, 70, 9.0, false),
+        confirm(9, 2, 6),
+    ]);
     script.send(&[created(12, 1, 1), confirm(12, 1, 6)]);
     assert_eq!(script.client.counters().created_twice, 2);
     // To another reference the same creation is right.
-    script.send(&[created(15, 70, 1), place(15, 70, 9.0, false), confirm(15, 2, 3)]);
+    script.send(&[
+        created(15, 70, 1),
+        place(15, 70, 9.0, false),
+        confirm(15, 2, 3),
+    ]);
     assert_eq!(script.acknowledged(), [3, 6, 15]);
     assert_eq!(x(&script, 70), Some(9.0));
 }

@@ -5,8 +5,8 @@ use tickwire_dialects::opendrakan::{ActError, ClientEvent, EndReason, Phase};
 use tickwire_session::{Ended, Session, StreamId, Token, Transmit};
 use tickwire_state::Tick;
 
-use crate::script::{ClientScript, SERVER, each, machine, ms};
 use crate::golden::unhex;
+use crate::script::{ClientScript, SERVER, each, machine, ms};
 
 const STREAM: StreamId = StreamId::Dialled(0);
 const TOKEN: Token = Token(0x77);

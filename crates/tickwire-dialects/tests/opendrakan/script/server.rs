@@ -7,7 +7,9 @@ use std::time::Duration;
 use tickwire_dialects::opendrakan::limits::DATAGRAM_MAX;
 use tickwire_dialects::opendrakan::message::{Confirm, Message, Way};
 use tickwire_dialects::opendrakan::{Server, ServerConfig, ServerEvent};
-use tickwire_session::{Addr, Ended, Events, Host, Instant, Path, Session, StreamId, Token, Transmit};
+use tickwire_session::{
+    Addr, Ended, Events, Host, Instant, Path, Session, StreamId, Token, Transmit,
+};
 use tickwire_state::Tick;
 
 use super::{ROOMY, STATES, bytes_of, each};

@@ -10,8 +10,8 @@ const ANN: tickwire_session::Addr = machine(2, 5_000);
 
 /// Opens so many streams from one host, which say nothing.
 fn crowd(script: &mut ServerScript, count: usize) {
-    for number in 0..count {
-        script.open(1_000 + u32::try_from(number).unwrap(), machine(9, 1));
+    for number in (1_000..).take(count) {
+        script.open(number, machine(9, 1));
     }
 }
 

@@ -5,8 +5,8 @@ use tickwire_dialects::opendrakan::{ClientId, Departure, ServerEvent, To};
 use tickwire_session::{Path, Room, Session};
 use tickwire_state::Tick;
 
-use crate::script::{ServerScript, config, each, machine, ms};
 use crate::golden::unhex;
+use crate::script::{ServerScript, config, each, machine, ms};
 
 const CLIENT: ClientId = ClientId(1);
 

@@ -241,7 +241,11 @@ fn who_acknowledges_nothing_for_three_seconds_gets_two_full_snapshots_a_second()
         script.acknowledge(ANN, last.tick);
         script.datagrams.clear();
         script.ticks(9);
-        let references: Vec<_> = script.confirmed().iter().map(|(c, _)| c.reference).collect();
+        let references: Vec<_> = script
+            .confirmed()
+            .iter()
+            .map(|(c, _)| c.reference)
+            .collect();
         assert_eq!(references, [last.tick; 3]);
     }
 }

@@ -28,7 +28,10 @@ fn reach(state: &str) -> ServerScript {
         _ => {
             script.attach(0, ANN);
             deafen(&mut script);
-            script.server.send_global(To::All, 1, b"bye").unwrap();
+            script
+                .server
+                .send_global(To::All, 1, b"bye")
+                .expect("it is short");
             script.server.kick(script.now, ClientId(1));
             script.drain();
         }

@@ -6,8 +6,8 @@ use tickwire_dialects::opendrakan::bundle::{self, Change};
 use tickwire_dialects::opendrakan::message::{Message, Way};
 use tickwire_dialects::opendrakan::{Field, Kind, Reader, Value, Writer};
 
-use crate::script::bytes_of;
 use crate::golden::{dir, hex, unhex};
+use crate::script::bytes_of;
 
 const ORIGINAL: &str = "original-encoder";
 

@@ -6,10 +6,10 @@
 
 use tickwire_state::{Quat, Tick, Vec3};
 
+use super::Wanted;
 use crate::opendrakan::bundle::Change;
 use crate::opendrakan::schema::{BASIC, BasicState};
 use crate::opendrakan::value::Value;
-use super::Wanted;
 
 /// When a state last changed, and last jumped.
 #[derive(Clone, Copy, Debug)]
@@ -178,8 +178,8 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use crate::opendrakan::{Writer, bundle};
     use super::*;
+    use crate::opendrakan::{Writer, bundle};
 
     proptest! {
         #[test]

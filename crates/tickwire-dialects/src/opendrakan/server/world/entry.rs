@@ -4,13 +4,13 @@ use alloc::boxed::Box;
 
 use tickwire_state::Tick;
 
+use super::basic::{Basic, BasicBundle, Times};
 use crate::opendrakan::bundle::Change;
 use crate::opendrakan::message::Lifecycle;
 use crate::opendrakan::schema::{BASIC, BasicState, Schema};
 use crate::opendrakan::value::Value;
 use crate::opendrakan::{ClassId, ObjectId};
 use crate::opendrakan::{State, StateError};
-use super::basic::{Basic, BasicBundle, Times};
 
 #[derive(Clone, Debug)]
 pub(in crate::opendrakan::server) struct Entry {
@@ -135,7 +135,11 @@ impl Entry {
     }
 
     /// The same as a bundle.
-    pub(in crate::opendrakan::server) fn basic_bundle(&self, reference: Tick, wanted: Wanted) -> BasicBundle {
+    pub(in crate::opendrakan::server) fn basic_bundle(
+        &self,
+        reference: Tick,
+        wanted: Wanted,
+    ) -> BasicBundle {
         self.basic.bundle(reference, wanted)
     }
 
