@@ -35,7 +35,6 @@ mod counters;
 pub mod echo;
 mod loss;
 mod path;
-mod peer_clock;
 mod peers;
 mod rooms;
 mod round_trip;
@@ -62,7 +61,6 @@ pub use call::{
 };
 pub use loss::Loss;
 pub use path::{Addr, Ended, Host, Path, Room, StreamId, Transmit};
-pub use peer_clock::PeerClock;
 pub use peers::{Due, Opened, Peer, PeerId, PeerLink, Peers, Standing, Wrote};
 pub use rooms::Rooms;
 pub use round_trip::RoundTrip;
