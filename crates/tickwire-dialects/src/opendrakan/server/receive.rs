@@ -42,13 +42,13 @@ impl Server {
     }
 
     fn handle_attach(&mut self, now: Instant, from: Addr, token: Token) {
-        let id = match self.peers.show_token(from, token) {
+        let id = match self.peers.show_token(now, from, token) {
             Ok(attached) => attached.peer,
             Err(Denied::OtherHost) => {
                 self.counters.foreign_host += 1;
                 return;
             }
-            Err(Denied::Unknown | Denied::NotTheirOwn) => {
+            Err(Denied::Unknown | Denied::NotTheirOwn | Denied::TooMany) => {
                 self.counters.wrong_token += 1;
                 self.blame(from);
                 return;
