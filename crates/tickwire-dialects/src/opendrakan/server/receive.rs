@@ -41,13 +41,13 @@ impl Server {
     }
 
     fn hear_attach(&mut self, now: Instant, from: Addr, token: tickwire_session::Token) {
-        let attached = match self.attachments.show(from, token) {
+        let attached = match self.attachments.show(now, from, token) {
             Ok(attached) => attached,
             Err(Denied::OtherHost) => {
                 self.counters.foreign_host += 1;
                 return;
             }
-            Err(Denied::Unknown | Denied::NotTheirOwn) => {
+            Err(Denied::Unknown | Denied::NotTheirOwn | Denied::TooMany) => {
                 self.counters.wrong_token += 1;
                 self.blame(from);
                 return;
