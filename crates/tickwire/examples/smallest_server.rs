@@ -7,7 +7,8 @@ use tickwire::lwar::{Kind, Server, ServerConfig, ServerEvent, Shape};
 use tickwire::net::{self, Carries, Driver};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let address = std::env::args().nth(1).unwrap_or("127.0.0.1:32422".into());
+    let address = std::env::args().nth(1);
+    let address = address.as_deref().unwrap_or("127.0.0.1:32422");
     let mut driver = Driver::new()?;
     driver.bind(address.parse()?, Carries::Datagrams)?;
     let mut server = Server::new(driver.now(), ServerConfig::default(), net::secret()?);

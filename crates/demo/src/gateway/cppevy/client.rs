@@ -208,13 +208,11 @@ impl ClientGateway for Gateway {
                         text: format!("{what}: {why}"),
                     });
                 }
-                ClientEvent::InputRefused { reason, .. } => {
-                    // It is refused many times a second, and told once.
-                    if self.refused.replace(reason) != Some(reason) {
-                        notices.push(Notice::Answered {
-                            text: format!("your controls are not taken: {reason}"),
-                        });
-                    }
+                // It is refused many times a second, and told once.
+                ClientEvent::InputRefused { reason, .. } if self.refused != Some(reason) => {
+                    self.refused = Some(reason);
+                    let text = format!("your controls are not taken: {reason}");
+                    notices.push(Notice::Answered { text });
                 }
                 ClientEvent::Dismissed(entity, _) => {
                     self.remove_score(entity);
