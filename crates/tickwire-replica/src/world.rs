@@ -34,7 +34,7 @@ use tickwire_state::Tick;
 
 use crate::limits::{ARCHETYPES_MAX, ENTITIES_MAX, WINDOW};
 use crate::row::{RowReader, RowWriter};
-use crate::{Archetype, Archetypes, EntityId, FieldError, SendIndex};
+use crate::{Archetype, Archetypes, EntityId, FieldError, PlaceNumber, SendIndex};
 use block::Row;
 use clock::Clock;
 use entity::Location;
@@ -76,7 +76,7 @@ pub struct Spawn {
     pub audience: Audience,
     /// To whom it is always relevant, wherever it is, and first of all.
     pub owner: Option<PlayerId>,
-    /// Whether it is relevant to its whole audience, wherever it is.
+    /// Whether it is relevant to its whole audience, wherever it is. What one player alone may see is.
     pub is_everywhere: bool,
 }
 
@@ -140,13 +140,17 @@ impl<A: Archetypes> World<A> {
         let archetype = value.archetype();
         self.clear_row(archetype);
         self.store_row(archetype, id, |row| value.store(row))?;
-        let to = Whereabouts {
-            cell: self.cell_for(archetype, spawn.is_everywhere, None),
-            audience: spawn.audience,
-        };
-        let at = self.store.insert(id, archetype, &self.row, to)?;
-        self.store.entities.add(at, spawn.owner);
-        if let Some(owner) = spawn.owner {
+        let Spawn {
+            audience,
+            owner,
+            is_everywhere,
+        } = spawn;
+        let cell = self.cell_for(archetype, audience, is_everywhere);
+        let at = self
+            .store
+            .insert(id, archetype, &self.row, Whereabouts { cell, audience })?;
+        self.store.entities.add(at, owner, is_everywhere);
+        if let Some(owner) = owner {
             self.owned.entry(owner).or_default().push(id);
         }
         Ok(id)
@@ -170,14 +174,16 @@ impl<A: Archetypes> World<A> {
 
     /// Lets others see an entity.
     pub fn set_audience(&mut self, id: EntityId, audience: Audience) -> Result<(), WorldError> {
-        let (_, at) = self.found(id)?;
-        let block = self.store.block(at.block);
+        let found = self.store.entities.get(id);
+        let (entity, at) = found.ok_or(WorldError::Absent { entity: id })?;
         if self.store.audience_of(at.block) == audience {
             return Ok(());
         }
+        let is_everywhere = entity.is_everywhere;
+        let block = self.store.block(at.block);
         let archetype = block.archetype;
         block.read(at.slot, &mut self.row);
-        let cell = self.store.cell_of(at.block);
+        let cell = self.cell_for(archetype, audience, is_everywhere);
         self.relocate(id, archetype, at, Whereabouts { cell, audience })
     }
 
@@ -279,6 +285,12 @@ impl<A: Archetypes> World<A> {
         self.owned.get(&player).map_or(&[], |owned| owned)
     }
 
+    /// The place of an entity.
+    pub(crate) fn place_of(&self, id: EntityId) -> Option<PlaceNumber> {
+        let (_, at) = self.store.entities.get(id)?;
+        Some(self.store.place_of(at.block))
+    }
+
     pub(crate) const fn store(&self) -> &Store {
         &self.store
     }
@@ -354,25 +366,25 @@ impl<A: Archetypes> World<A> {
             return Ok(());
         }
         let archetype = block.archetype;
-        let cell = self.store.cell_of(at.block);
-        if cell.is_some() {
-            let to = self.cell_for(archetype, false, cell);
-            if to != cell {
-                let audience = self.store.audience_of(at.block);
-                return self.relocate(id, archetype, at, Whereabouts { cell: to, audience });
-            }
+        if let Some(cell) = self.store.cell_of(at.block)
+            && let Some(point) = self.shape(archetype).position(&self.row)
+            && !cell.keeps(point, self.store.side)
+        {
+            let cell = Some(Cell::of(point, self.store.side));
+            let audience = self.store.audience_of(at.block);
+            return self.relocate(id, archetype, at, Whereabouts { cell, audience });
         }
         self.store.touch(at.block).write(at.slot, &self.row);
         Ok(())
     }
 
-    /// The cell for the row, which stays the one it had if it is still near.
-    fn cell_for(&self, archetype: usize, is_everywhere: bool, had: Option<Cell>) -> Option<Cell> {
-        let point = self.shape(archetype).position(&self.row);
-        let point = point.filter(|_| !is_everywhere)?;
-        let side = self.store.side;
-        had.filter(|cell| cell.keeps(point, side))
-            .or_else(|| Some(Cell::of(point, side)))
+    /// The cell for the row; none if it is relevant wherever it is, as private state is.
+    fn cell_for(&self, archetype: usize, audience: Audience, everywhere: bool) -> Option<Cell> {
+        if everywhere || matches!(audience, Audience::Player(_)) {
+            return None;
+        }
+        let point = self.shape(archetype).position(&self.row)?;
+        Some(Cell::of(point, self.store.side))
     }
 
     /// Puts an entity with the row's values into another place.

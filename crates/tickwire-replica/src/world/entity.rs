@@ -31,6 +31,8 @@ pub(super) struct Entity {
     /// Nowhere if it is despawned, or was never spawned.
     pub(super) at: Option<Location>,
     pub(super) owner: Option<PlayerId>,
+    /// Whether it is relevant wherever it is.
+    pub(super) is_everywhere: bool,
     /// Its last move, by number.
     moved: Option<u64>,
 }
@@ -65,6 +67,7 @@ const NOBODY: Entity = Entity {
     id: EntityId::NONE,
     at: None,
     owner: None,
+    is_everywhere: false,
     moved: None,
 };
 
@@ -121,11 +124,12 @@ impl Entities {
     }
 
     /// Adds an entity; its id is the one that [`next_id`](Self::next_id) says.
-    pub(super) fn add(&mut self, at: Location, owner: Option<PlayerId>) {
+    pub(super) fn add(&mut self, at: Location, owner: Option<PlayerId>, is_everywhere: bool) {
         let entity = Entity {
             id: self.next_id(),
             at: Some(at),
             owner,
+            is_everywhere,
             moved: None,
         };
         let index = (entity.id.0 & INDEX_MASK) as usize;
@@ -205,7 +209,7 @@ mod tests {
 
     fn add(entities: &mut Entities, block: u32) -> EntityId {
         let id = entities.next_id();
-        entities.add(at(block), None);
+        entities.add(at(block), None, false);
         id
     }
 
