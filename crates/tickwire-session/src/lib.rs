@@ -52,7 +52,7 @@ pub use admission::{
     JOIN_REFILL, JOIN_REFILL_A_HOST, JOINS, JOINS_A_HOST, Joins, NotAdmitted, PROOF_PATIENCE,
     WAITING_MAX,
 };
-pub use attach::{Attached, Attachments, Denied, Token};
+pub use attach::{Attached, Attachments, Denied, Token, WRONG_TOKEN_REFILL, WRONG_TOKENS};
 pub use backlog::Backlog;
 pub use bucket::TokenBucket;
 pub use call::{
