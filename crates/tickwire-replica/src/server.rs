@@ -30,12 +30,12 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
+use crate::Archetypes;
 use crate::limits::CLIENTS_MAX;
-use crate::number::{BlockNumber, PacketNumber, PlaceNumber, SendIndex};
+use crate::number::{PacketNumber, SendIndex};
 use crate::packet::Form;
 use crate::record::BlockName;
 use crate::world::{Audience, Cell, Groups, PlayerId, Store, World};
-use crate::Archetypes;
 use client::{Client, Pace};
 use interest::Interest;
 use records::Records;
@@ -156,7 +156,11 @@ impl Clients {
         let id = u32::try_from(at).ok().filter(|_| at < CLIENTS_MAX);
         let id = ClientId(id.ok_or(TooManyClients)?);
         let interest = Interest::new(join.player, join.groups);
-        let client = Some(Client::new(interest, world.send(), world.store().cleared));
+        let client = Some(Client::new(
+            interest,
+            world.send().next(),
+            world.store().cleared,
+        ));
         match self.clients.get_mut(at) {
             Some(place) => *place = client,
             None => self.clients.push(client),

@@ -140,19 +140,29 @@ const fn held(received: u64, changed: u64) -> u64 {
 /// The bit of the send that is `age` before the newest.
 #[inline]
 pub(crate) const fn bit(age: u64) -> u64 {
-    if age < WINDOW { 1 << (WINDOW - 1 - age) } else { 0 }
+    if age < WINDOW {
+        1 << (WINDOW - 1 - age)
+    } else {
+        0
+    }
 }
 
 /// The bits of all sends not older than the one `age` before the newest.
 #[inline]
 pub(crate) const fn since(age: u64) -> u64 {
-    if age < WINDOW { u64::MAX << (WINDOW - 1 - age) } else { u64::MAX }
+    if age < WINDOW {
+        u64::MAX << (WINDOW - 1 - age)
+    } else {
+        u64::MAX
+    }
 }
 
 /// The age of the newest send in a set.
 #[inline]
 pub(crate) fn youngest_age(bits: u64) -> Option<u8> {
-    u8::try_from(bits.leading_zeros()).ok().filter(|age| *age < 64)
+    u8::try_from(bits.leading_zeros())
+        .ok()
+        .filter(|age| *age < 64)
 }
 
 /// The age in a set that is nearest to `ideal`; of two, the younger.
@@ -192,7 +202,9 @@ mod tests {
     fn holding_lasts_until_the_next_change() {
         let mut state = 1_u64;
         let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             state ^ state >> 29
         };
         for round in 0..2_000 {

@@ -21,7 +21,7 @@ pub use past::Past;
 pub use place::Cell;
 pub use shape::Plane;
 
-pub(crate) use place::{HYSTERESIS, Handle, Head, Place, State};
+pub(crate) use place::{HYSTERESIS, Head, Place, State};
 pub(crate) use store::Store;
 
 use alloc::collections::BTreeMap;

@@ -131,7 +131,9 @@ impl Client {
             let known = places.flat_map(|known| {
                 let place = known.number;
                 let blocks: Vec<_> = known.known().collect();
-                blocks.into_iter().map(move |block| BlockName { place, block })
+                blocks
+                    .into_iter()
+                    .map(move |block| BlockName { place, block })
             });
             self.pending.add_clear(known.collect());
             self.interest.is_stale = true;
@@ -221,8 +223,8 @@ impl Client {
             self.mark_sent(store, records, &item, number, send);
         }
         self.turn.packets += 1;
-        self.turn.is_over = self.turn.next == self.plan.len()
-            || self.turn.packets == PACKETS_PER_SEND_MAX;
+        self.turn.is_over =
+            self.turn.next == self.plan.len() || self.turn.packets == PACKETS_PER_SEND_MAX;
         let last = self.turn.is_over.then(|| self.last(store, number));
         packet.finish(last);
         self.flights.depart(send, carries_notices);
@@ -295,7 +297,10 @@ impl Client {
         // The blocks of a place lie side by side.
         let mut at = 0;
         let arrived = flights.arrive(packet, |name, send| {
-            if places.get(at).is_none_or(|known| known.number != name.place) {
+            if places
+                .get(at)
+                .is_none_or(|known| known.number != name.place)
+            {
                 let found = places.binary_search_by_key(&name.place, |known| known.number);
                 at = found.unwrap_or(usize::MAX);
             }
@@ -321,6 +326,11 @@ impl Client {
     pub(super) fn forget(&mut self) {
         self.flights.void();
         self.places.iter_mut().for_each(KnownPlace::forget);
+    }
+
+    #[cfg(test)]
+    pub(super) const fn drain_credit(&mut self) {
+        self.credit = 0;
     }
 
     /// The client is gone. Calls `release` for each block that it knew.

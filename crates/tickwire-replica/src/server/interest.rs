@@ -75,9 +75,16 @@ impl Interest {
         own: impl Iterator<Item = PlaceNumber> + Clone,
     ) -> bool {
         let mut added = store.news.added.iter();
-        let is_new = added.any(|number| store.place(*number).is_some_and(|p| self.sees(p, store.side)));
+        let is_new = added.any(|number| {
+            store
+                .place(*number)
+                .is_some_and(|p| self.sees(p, store.side))
+        });
         let owns_as_before = own.clone().all(|place| self.own.contains(&place))
-            && self.own.iter().all(|place| own.clone().any(|own| own == *place));
+            && self
+                .own
+                .iter()
+                .all(|place| own.clone().any(|own| own == *place));
         // Places that came while nothing was asked were in news that are gone.
         let has_slept = self.updated.next() < store.send();
         self.updated = store.send();
@@ -99,10 +106,12 @@ impl Interest {
         seen.clear();
         let side = store.side;
         // Without a view nothing that has a cell is seen, so that one cell is as good as another.
-        let (low, high) = self.looked.map_or(([0.0; 2], [0.0; 2]), |View { at: [x, y], range }| {
-            let reach = range + 2.0 * HYSTERESIS * side;
-            ([x - reach, y - reach], [x + reach, y + reach])
-        });
+        let (low, high) = self
+            .looked
+            .map_or(([0.0; 2], [0.0; 2]), |View { at: [x, y], range }| {
+                let reach = range + 2.0 * HYSTERESIS * side;
+                ([x - reach, y - reach], [x + reach, y + reach])
+            });
         store.visit(Cell::of(low, side), Cell::of(high, side), |number| {
             if store.place(number).is_some_and(|p| self.sees(p, side)) {
                 seen.push(number);

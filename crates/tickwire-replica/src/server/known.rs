@@ -132,7 +132,12 @@ impl KnownPlace {
 
     /// A packet with this block was acknowledged.
     #[inline]
-    pub(super) fn acknowledge(&mut self, block: BlockNumber, packet: PacketNumber, send: SendIndex) {
+    pub(super) fn acknowledge(
+        &mut self,
+        block: BlockNumber,
+        packet: PacketNumber,
+        send: SendIndex,
+    ) {
         if packet >= self.entered
             && let Some(block) = self.blocks.get_mut(usize::from(block.0))
             && block.state == Knowledge::Possible
@@ -371,19 +376,32 @@ impl KnownBlock {
             return Found::OnItsWay;
         }
         survey.baselines &= (held | unborn) & !since_last;
-        Found::Due(held & !since_last, self.waiting(head, &changes, moment, is_lost))
+        Found::Due(
+            held & !since_last,
+            self.waiting(head, &changes, moment, is_lost),
+        )
     }
 
     /// For how many sends a change has been neither received nor on its way.
     fn waiting(&self, head: &Head, changes: &Changes, moment: &Moment, is_lost: bool) -> u64 {
-        let received = self.acked.youngest().unwrap_or(head.born.before(1));
-        let told = if is_lost { received } else { received.max(self.sent) };
+        let received = self.acked.youngest();
+        let received = received.unwrap_or_else(|| head.born.before(1));
+        let told = if is_lost {
+            received
+        } else {
+            received.max(self.sent)
+        };
         let untold = match moment.send.since(told) {
             0 => 0,
             age => changes.bits() & window::since(age - 1),
         };
         let oldest = WINDOW - u64::from(untold.trailing_zeros()).min(WINDOW - 1);
-        oldest + if self.lacks_mover(head) { MOVER_WAIT } else { 0 }
+        oldest
+            + if self.lacks_mover(head) {
+                MOVER_WAIT
+            } else {
+                0
+            }
     }
 
     /// Whether an entity has come to the block from another, and the client does not know it.
@@ -395,7 +413,9 @@ impl KnownBlock {
 /// The age of the send through which motion is extrapolated; 0 for none. It is as near as can be to half
 /// the baseline's age before the baseline: less and rounding is amplified, more and the motion is old.
 fn previous(held: u64, baseline: u8) -> u8 {
-    let ideal = baseline.saturating_add((baseline / 2).max(1)).min(Ages::OLDEST);
+    let ideal = baseline
+        .saturating_add((baseline / 2).max(1))
+        .min(Ages::OLDEST);
     let older = held & !window::since(baseline.into());
     window::nearest_age(older, ideal).unwrap_or(0)
 }

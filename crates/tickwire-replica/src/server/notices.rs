@@ -47,7 +47,8 @@ struct Gone {
 }
 
 impl Pending {
-    pub(super) const fn is_empty(&self) -> bool {
+    #[cfg(test)]
+    const fn is_empty(&self) -> bool {
         self.clear.is_none() && self.leaves.is_empty() && self.gones.is_empty()
     }
 

@@ -191,7 +191,7 @@ impl Plan {
             site.fate = Fate::Open;
             let weight = places.get(site.place).map_or(1, &weigh).max(1);
             for due in site.due.clone() {
-                if let Some(block) = self.due.get(due) {
+                if let Some(block) = self.due.get(due).filter(|block| !block.is_fresh) {
                     self.order.push(Waiting {
                         site: at,
                         due,
@@ -285,7 +285,7 @@ impl Plan {
         for waiting in self.order.iter().take(slots) {
             if let Some(site) = self.sites.get(waiting.site)
                 && let Some(due) = self.due.get(waiting.due)
-                && let Some(mut item) = chooser.fresh(site, due)
+                && let Some(mut item) = chooser.block(site, due)
             {
                 item.is_entering = true;
                 if item.bytes > left {
@@ -310,13 +310,18 @@ struct Chooser<'a> {
 impl Chooser<'_> {
     /// Everything that is due of a place, in one record if that can be.
     fn site(&mut self, site: &mut Site, due: &[Due]) {
+        site.fate = Fate::Split;
+        let due = due.get(site.due.clone()).unwrap_or_default();
+        // A place that the client is only entering is paced block by block.
+        if due.iter().all(|due| due.is_fresh) {
+            return;
+        }
         if let Some(item) = self.whole(site) {
             site.fate = Fate::Whole;
             self.items.push(item);
             return;
         }
-        site.fate = Fate::Split;
-        for due in due.get(site.due.clone()).unwrap_or_default() {
+        for due in due.iter().filter(|due| !due.is_fresh) {
             let item = self.block(site, due);
             self.items.extend(item);
         }
@@ -331,17 +336,11 @@ impl Chooser<'_> {
         Some(self.item(site, entry))
     }
 
-    /// A block that the client holds an older version of.
     fn block(&mut self, site: &Site, due: &Due) -> Option<Item> {
-        (!due.is_fresh).then(|| self.fresh(site, due))?
-    }
-
-    fn fresh(&mut self, site: &Site, due: &Due) -> Option<Item> {
         let number = self.places.get(site.place)?.number;
         let place = (number, self.store.place(number)?);
-        let entry = self
-            .records
-            .block(self.store, place, due.block, due.ages())?;
+        let ages = due.ages();
+        let entry = self.records.block(self.store, place, due.block, ages)?;
         Some(self.item(site, entry))
     }
 

@@ -29,7 +29,7 @@ impl Clock {
 
     /// Whether the last tick is a send.
     pub(super) const fn is_send(&self) -> bool {
-        self.tick.0 % self.ticks_per_send == 0
+        self.tick.0.is_multiple_of(self.ticks_per_send)
     }
 
     /// The tick of a send.

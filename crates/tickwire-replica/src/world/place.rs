@@ -268,11 +268,6 @@ impl Places {
         self.by_number.get_mut(number.0 as usize)?.as_mut()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (PlaceNumber, &Place)> {
-        let numbered = (0..).map(PlaceNumber).zip(&self.by_number);
-        numbered.filter_map(|(number, place)| Some((number, place.as_ref()?)))
-    }
-
     /// Adds a place.
     pub(super) fn add(&mut self, place: Place) -> PlaceNumber {
         let number = self.free.pop().unwrap_or_else(|| {
@@ -371,7 +366,13 @@ mod tests {
             add(Some(outside));
         }
         let mut found = vec![];
-        let (low, high) = (Cell { row: -1, column: -1 }, Cell { row: 2, column: 3 });
+        let (low, high) = (
+            Cell {
+                row: -1,
+                column: -1,
+            },
+            Cell { row: 2, column: 3 },
+        );
         places.visit(low, high, |number| found.push(number));
         assert_eq!(found, inside);
     }

@@ -102,16 +102,14 @@ impl Store {
     }
 
     pub(crate) fn fields(&self, archetype: usize) -> &[crate::Field] {
-        self.shapes.get(archetype).map_or(&[], |shape| &shape.fields)
+        self.shapes
+            .get(archetype)
+            .map_or(&[], |shape| &shape.fields)
     }
 
     #[inline]
     pub(crate) fn place(&self, number: PlaceNumber) -> Option<&Place> {
         self.places.get(number)
-    }
-
-    pub(crate) fn places(&self) -> impl Iterator<Item = (PlaceNumber, &Place)> {
-        self.places.iter()
     }
 
     /// Everything that has no cell, then everything whose cell is in a rectangle.
@@ -221,7 +219,9 @@ impl Store {
     /// The block with the fewest free slots: a place that entities leave keeps few blocks that way.
     fn fullest_open(&self, place: PlaceNumber, archetype: usize) -> Option<Handle> {
         let place = self.places.get(place)?;
-        let handles = place.open(archetype).filter_map(|n| Some(place.head(n)?.handle));
+        let handles = place
+            .open(archetype)
+            .filter_map(|n| Some(place.head(n)?.handle));
         handles.max_by_key(|handle| self.block(*handle).occupied().count_ones())
     }
 
@@ -241,7 +241,8 @@ impl Store {
             Some(block)
         });
         let Some(block) = block else {
-            self.free.extend(Some(handle).filter(|handle| *handle != fresh));
+            self.free
+                .extend(Some(handle).filter(|handle| *handle != fresh));
             return Err(WorldError::PlaceLimit { entity: id });
         };
         let mut block = Block::new(number, block, archetype);
@@ -331,7 +332,12 @@ impl Store {
             };
             let Block { place, number, .. } = *self.block(handle);
             let head = self.places.get(place).and_then(|place| place.head(number));
-            let Some(&Head { state: State::Gone(since), knowers, .. }) = head else {
+            let Some(&Head {
+                state: State::Gone(since),
+                knowers,
+                ..
+            }) = head
+            else {
                 return;
             };
             if send.since(since) <= WINDOW {
