@@ -594,17 +594,17 @@ fn clients_follow_through_loss() {
                     .set_budget(client, usize::from(random.below(400)));
             }
             game.world.commit();
-            for of in 0..3 {
+            for (of, unacked) in unacked.iter_mut().enumerate() {
                 for packet in game.packets(of) {
                     if random.below(3) > 0 {
                         game.deliver(of, core::slice::from_ref(&packet));
-                        unacked[of].push(packet);
+                        unacked.push(packet);
                     }
                 }
                 // Acknowledgements come late, out of order, and some not at all.
-                while unacked[of].len() > usize::from(random.below(6)) {
-                    let at = random.below(u16::try_from(unacked[of].len()).unwrap());
-                    let packet = unacked[of].swap_remove(at.into());
+                while unacked.len() > usize::from(random.below(6)) {
+                    let at = random.below(u16::try_from(unacked.len()).unwrap());
+                    let packet = unacked.swap_remove(at.into());
                     if random.below(8) > 0 {
                         game.acknowledge(of, &[packet]);
                     }
