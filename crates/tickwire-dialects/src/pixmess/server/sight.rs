@@ -352,9 +352,9 @@ mod tests {
     use alloc::vec;
 
     use super::*;
+    use crate::pixmess::ChunkXy;
     use crate::pixmess::message::Look;
     use crate::pixmess::server::scene::Entity;
-    use crate::pixmess::{ChunkXy, Direction};
 
     const CHUNK: ChunkId = ChunkId::root(ChunkXy { x: 0, y: 0 });
     const VIEWER: Viewer = Viewer {
@@ -395,21 +395,22 @@ mod tests {
         (ids, told.complete)
     }
 
-    fn stir(scene: &mut Scene, ids: impl Iterator<Item = u16>) {
+    /// They were put where they are, so that everybody has to be told.
+    fn mark_dirty(scene: &mut Scene, ids: impl Iterator<Item = u16>) {
         for id in ids {
             let at = scene.entity(EntityId(id)).unwrap().at;
-            scene.relocate(EntityId(id), at.step(Direction::South).unwrap(), None);
+            scene.relocate(EntityId(id), at, None);
         }
     }
 
     #[test]
     fn half_are_the_nearest_and_half_are_next_in_turn() {
         let (mut scene, mut sight) = row(40);
-        stir(&mut scene, 1..=40);
+        mark_dirty(&mut scene, 1..=40);
         assert_eq!(told(&mut sight, &scene, 4), (vec![1, 2, 39, 40], false));
         // Those close by never rest, and everybody's turn comes nevertheless.
         for turn in 1..19 {
-            stir(&mut scene, 39..=40);
+            mark_dirty(&mut scene, 39..=40);
             let next = 2 * turn;
             let expected = vec![next + 1, next + 2, 39, 40];
             assert_eq!(told(&mut sight, &scene, 4), (expected, turn == 18));
@@ -447,7 +448,7 @@ mod tests {
         let (mut scene, mut sight) = row(3);
         let idle = sight.tell(&scene, VIEWER, 10, |_| {});
         assert_eq!((idle.compared, idle.messages), (0, 0));
-        stir(&mut scene, 2..3);
+        mark_dirty(&mut scene, 2..3);
         assert_eq!(sight.tell(&scene, VIEWER, 10, |_| {}).compared, 3);
     }
 }

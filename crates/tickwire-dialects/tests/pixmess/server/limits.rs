@@ -15,7 +15,7 @@ use crate::words::{Heard, Said, chat, kick, login, root, say, xy};
 fn noise() -> Tiles {
     let mut tiles = Tiles::default();
     let mut rng = Rng::new(1);
-    let mut byte = || i8::try_from(rng.within(0..=127)).unwrap();
+    let mut byte = || i8::try_from(rng.within(0..=127)).expect("it fits");
     for (x, y) in (0..64).flat_map(|y| (0..64).map(move |x| (x, y))) {
         for sublayer in [Sublayer::Walkable, Sublayer::Solid] {
             let [typ, col, ch] = [byte(), byte(), byte()];
