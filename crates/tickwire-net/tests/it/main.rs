@@ -15,6 +15,7 @@ mod datagrams;
 mod fairness;
 mod links;
 mod probe;
+mod quic;
 mod streams;
 
 use std::time::Duration;
