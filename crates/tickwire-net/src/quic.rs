@@ -93,7 +93,9 @@ impl Quic {
     }
 
     pub(crate) fn link_mut(&mut self, key: Key) -> Option<&mut Link> {
-        self.endpoints.get_mut(key.endpoint)?.link_mut(key.connection)
+        self.endpoints
+            .get_mut(key.endpoint)?
+            .link_mut(key.connection)
     }
 
     /// The connection that a session knows by this number.
@@ -168,20 +170,29 @@ impl Quic {
 
     /// Every link that a session knows of, and the position of its node.
     pub(crate) fn owners(&self) -> impl Iterator<Item = (u64, usize)> {
-        let links = self.endpoints.iter().flat_map(|(_, endpoint)| endpoint.links());
+        let links = self
+            .endpoints
+            .iter()
+            .flat_map(|(_, endpoint)| endpoint.links());
         links.filter_map(|link| link.owner().map(|owner| (owner.link, owner.node)))
     }
 
     /// How many streams are being finished.
     pub(crate) fn closing_streams(&self) -> usize {
-        let links = self.endpoints.iter().flat_map(|(_, endpoint)| endpoint.links());
+        let links = self
+            .endpoints
+            .iter()
+            .flat_map(|(_, endpoint)| endpoint.links());
         links.map(Link::closing_streams).sum()
     }
 
     /// When something is to be done, if nothing arrives: at once if that is zero.
     pub(crate) fn next_wake(&self) -> Option<Instant> {
         let has_work = !self.touched.is_empty()
-            || self.endpoints.iter().any(|(_, endpoint)| endpoint.has_callers());
+            || self
+                .endpoints
+                .iter()
+                .any(|(_, endpoint)| endpoint.has_callers());
         if has_work {
             return Some(Instant::ZERO);
         }

@@ -48,10 +48,19 @@ struct Entry {
 
 #[derive(Debug)]
 pub(crate) enum Socket {
-    Datagrams { node: usize, udp: UdpSocket },
+    Datagrams {
+        node: usize,
+        udp: UdpSocket,
+    },
     /// Of a QUIC endpoint.
-    Quic { endpoint: usize, udp: UdpSocket },
-    Listener { node: usize, tcp: TcpListener },
+    Quic {
+        endpoint: usize,
+        udp: UdpSocket,
+    },
+    Listener {
+        node: usize,
+        tcp: TcpListener,
+    },
     Stream(Stream),
     Closing(Closing),
 }

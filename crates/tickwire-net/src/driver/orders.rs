@@ -150,7 +150,9 @@ impl Driver {
                     self.quic.send_later(key);
                     self.quic.touch(key);
                     let link = self.quic.link_mut(key);
-                    link.map_or(Ok(()), |link| link.send_stream(id, bytes, &mut self.counters))
+                    link.map_or(Ok(()), |link| {
+                        link.send_stream(id, bytes, &mut self.counters)
+                    })
                 }
                 _ => Ok(()),
             },

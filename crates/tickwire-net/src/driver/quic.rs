@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time;
 
 use mio::Token;
@@ -317,7 +317,10 @@ impl Driver {
         };
         let failure = link.take_failure();
         let mut has_more = false;
-        if let Some(Owner { node: id, link: number }) = link.owner()
+        if let Some(Owner {
+            node: id,
+            link: number,
+        }) = link.owner()
             && let Some(node) = self.nodes.get_mut(id)
         {
             let session = session_at(sessions, id);
@@ -440,9 +443,7 @@ impl Driver {
             link.close_in_order(wall);
         }
         if let Some(node) = self.nodes.get_mut(node) {
-            let is_over = |carrier: &Carrier| {
-                matches!(carrier, Carrier::Quic { link, .. } if *link == number)
-            };
+            let is_over = |carrier: &Carrier| matches!(carrier, Carrier::Quic { link, .. } if *link == number);
             node.streams.retain(|_, carrier| !is_over(carrier));
             node.inbox.forget_room(link_addr(number));
         }
@@ -488,6 +489,6 @@ fn route(socket: Token, transmit: &quinn_proto::Transmit) -> Route {
     Route {
         socket,
         to: transmit.destination,
-        from: transmit.src_ip.map(IpAddr::from),
+        from: transmit.src_ip,
     }
 }

@@ -18,7 +18,7 @@ use ring::{hkdf, hmac};
 use rustls::crypto::{CryptoProvider, ring as provider};
 
 use super::congestion::{Flight, Floored};
-use super::{CheckTicket, Identity, IdentityError, Trust};
+use super::{CheckTicket, Fingerprint, Identity, IdentityError, Trust};
 use crate::NodeId;
 use crate::limits::{
     ACKED_PACKETS, ACKED_WITHIN, DATAGRAM_LARGEST, HANDSHAKES_WAITING, LINK_DATAGRAMS_QUEUED,
@@ -67,6 +67,11 @@ impl Server {
         self
     }
 
+    /// What its clients may pin.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.identity.fingerprint()
+    }
+
     pub(super) fn config(&self) -> Result<ServerConfig, IdentityError> {
         let unusable = |error: rustls::Error| IdentityError::Unusable(error.to_string());
         let identity = &self.identity;
@@ -76,7 +81,11 @@ impl Server {
             .with_no_client_auth()
             .with_single_cert(identity.chain.clone(), identity.key.clone_key())
             .map_err(unusable)?;
-        tls.alpn_protocols = self.protocols.iter().map(|(name, _)| name.clone()).collect();
+        tls.alpn_protocols = self
+            .protocols
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect();
         // Without session tickets nothing is resumed, and so nothing comes before the handshake is
         // over (0-RTT), which anybody could send again.
         tls.send_tls13_tickets = 0;

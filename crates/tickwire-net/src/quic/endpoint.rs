@@ -207,7 +207,10 @@ impl Endpoint {
         let flight = Arc::new(Flight::default());
         let mut config = listening.config.clone();
         config.transport_config(Arc::new(server_transport(&flight)));
-        match self.machine.accept(incoming, wall, out, Some(Arc::new(config))) {
+        match self
+            .machine
+            .accept(incoming, wall, out, Some(Arc::new(config)))
+        {
             Ok((handle, conn)) => {
                 listening.half_open.insert(handle.0);
                 listening.links += 1;
@@ -229,7 +232,11 @@ impl Endpoint {
         connection: usize,
         counters: &mut Counters,
     ) {
-        let Some(link) = self.links.get_mut(connection).and_then(Option::as_deref_mut) else {
+        let Some(link) = self
+            .links
+            .get_mut(connection)
+            .and_then(Option::as_deref_mut)
+        else {
             return;
         };
         if link.conn.poll_timeout().is_some_and(|due| due <= wall) {
@@ -240,7 +247,10 @@ impl Endpoint {
             link.give_up(wall);
         }
         while let Some(event) = link.conn.poll_endpoint_events() {
-            if let Some(event) = self.machine.handle_event(ConnectionHandle(connection), event) {
+            if let Some(event) = self
+                .machine
+                .handle_event(ConnectionHandle(connection), event)
+            {
                 link.conn.handle_event(event);
             }
         }
@@ -249,7 +259,10 @@ impl Endpoint {
 
     /// Lets a peer in, if it has shown everything.
     pub(crate) fn entry(&mut self, wall: time::Instant, connection: usize) -> Entry {
-        let link = self.links.get_mut(connection).and_then(Option::as_deref_mut);
+        let link = self
+            .links
+            .get_mut(connection)
+            .and_then(Option::as_deref_mut);
         let (Some(listening), Some(link)) = (&mut self.listening, link) else {
             return Entry::Waits;
         };
@@ -318,11 +331,17 @@ impl Listening {
         let data = link.conn.crypto_session().handshake_data()?;
         let asked = data.downcast::<HandshakeData>().ok()?.protocol?;
         let served = self.server.protocols.iter();
-        served.clone().find(|(name, _)| *name == asked).map(|(_, node)| *node)
+        served
+            .clone()
+            .find(|(name, _)| *name == asked)
+            .map(|(_, node)| *node)
     }
 }
 
-fn check(checker: Option<&mut (dyn CheckTicket + 'static)>, ticket: &[u8]) -> Result<(), TicketError> {
+fn check(
+    checker: Option<&mut (dyn CheckTicket + 'static)>,
+    ticket: &[u8],
+) -> Result<(), TicketError> {
     checker.map_or(Ok(()), |checker| checker.check(ticket))
 }
 

@@ -100,7 +100,9 @@ impl Identity {
 /// The key stays out of logs.
 impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Identity").field(&self.fingerprint()).finish()
+        f.debug_tuple("Identity")
+            .field(&self.fingerprint())
+            .finish()
     }
 }
 
@@ -275,7 +277,13 @@ mod tests {
         assert_eq!(shown.parse(), Ok(fingerprint));
         let pairs: Vec<_> = (0..64).step_by(2).map(|at| &shown[at..at + 2]).collect();
         assert_eq!(pairs.join(":").to_uppercase().parse(), Ok(fingerprint));
-        for wrong in ["", "00", &shown[1..], &format!("{shown}0"), &shown.replace(|_| true, "g")] {
+        for wrong in [
+            "",
+            "00",
+            &shown[1..],
+            &format!("{shown}0"),
+            &shown.replace(|_| true, "g"),
+        ] {
             assert_eq!(wrong.parse::<Fingerprint>(), Err(NoFingerprint));
         }
     }

@@ -382,7 +382,11 @@ impl Link {
     /// Queues one datagram, which pushes out the oldest if the queue is full.
     pub(crate) fn send_datagram(&mut self, bytes: &[u8], counters: &mut Counters) -> Queue {
         self.told.spend(bytes.len());
-        match self.conn.datagrams().send(Bytes::copy_from_slice(bytes), true) {
+        match self
+            .conn
+            .datagrams()
+            .send(Bytes::copy_from_slice(bytes), true)
+        {
             Ok(()) => {}
             Err(SendDatagramError::TooLarge) => counters.datagrams_oversize += 1,
             Err(_) => counters.datagrams_unsendable += 1,
@@ -416,7 +420,12 @@ impl Link {
     }
 
     /// The session leaves a stream in order.
-    pub(crate) fn finish(&mut self, id: Option<QuicStreamId>, on: StreamId, counters: &mut Counters) {
+    pub(crate) fn finish(
+        &mut self,
+        id: Option<QuicStreamId>,
+        on: StreamId,
+        counters: &mut Counters,
+    ) {
         self.dials.retain(|&dialled| dialled != on);
         if let Some(stream) = id.and_then(|id| self.streams.get_mut(&id)) {
             stream.finish(&mut self.conn, counters);
@@ -436,7 +445,8 @@ impl Link {
         self.owner = None;
         self.stage = Stage::Over;
         self.streams.clear();
-        self.conn.close(wall, code, Bytes::copy_from_slice(reason.as_bytes()));
+        self.conn
+            .close(wall, code, Bytes::copy_from_slice(reason.as_bytes()));
     }
 
     /// Its time is over: nobody answered, or the peer did not show what it has to.
@@ -466,8 +476,8 @@ impl Link {
         }
         let room = self.room();
         let error = room.bytes.abs_diff(self.told.bytes);
-        let is_known = room.largest == self.told.largest
-            && error <= room.bytes.max(self.told.bytes) / 4;
+        let is_known =
+            room.largest == self.told.largest && error <= room.bytes.max(self.told.bytes) / 4;
         (!is_known).then(|| {
             self.told = room;
             room
@@ -484,7 +494,9 @@ impl Link {
         } else {
             let window = self.conn.congestion_state().window();
             // One may always be tried: the figure holds bare acknowledgements, too.
-            window.saturating_sub(self.flight.bytes()).max(largest as u64)
+            window
+                .saturating_sub(self.flight.bytes())
+                .max(largest as u64)
         };
         Room {
             bytes: u32::try_from(bytes).unwrap_or(u32::MAX),

@@ -181,7 +181,10 @@ mod tests {
         assert_eq!(checker.check_at(NOW, &ticket), Ok(()));
         assert_eq!(checker.check_at(NOW, &ticket), Err(TicketError::Used));
         assert_eq!(checker.check_at(NOW + 9, &ticket), Err(TicketError::Used));
-        assert_eq!(checker.check_at(NOW + 10, &ticket), Err(TicketError::Expired));
+        assert_eq!(
+            checker.check_at(NOW + 10, &ticket),
+            Err(TicketError::Expired)
+        );
         // What has expired is no longer remembered.
         let other = issuer().sign(NOW + 100, [2; 16]);
         assert_eq!(checker.check_at(NOW + 10, &other), Ok(()));

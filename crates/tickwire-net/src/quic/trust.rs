@@ -65,7 +65,9 @@ fn authorities(
     let in_file = |error| io::Error::other(format!("{}: {error}", file.display()));
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(file).map_err(in_file)? {
-        roots.add(certificate.map_err(in_file)?).map_err(io::Error::other)?;
+        roots
+            .add(certificate.map_err(in_file)?)
+            .map_err(io::Error::other)?;
     }
     let verifier = WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(provider))
         .build()
@@ -88,7 +90,10 @@ enum Expected {
         known_hosts: PathBuf,
     },
     /// Whoever is there is remembered.
-    Unknown { known_hosts: PathBuf, host: String },
+    Unknown {
+        known_hosts: PathBuf,
+        host: String,
+    },
 }
 
 impl ServerCertVerifier for Verifier {
@@ -159,13 +164,13 @@ fn look_up(file: &Path, host: &str) -> io::Result<Option<Fingerprint>> {
         Err(error) => return Err(error),
     };
     let found = text.lines().find_map(|line| {
-        let (name, fingerprint) = line.split_once(' ')?;
+        let (name, fingerprint) = line.trim_end().rsplit_once(' ')?;
         (name == host).then_some(fingerprint)
     });
     // A line that cannot be read must not count as none: whoever is there would be trusted.
     let broken = || io::Error::other(format!("{}: {host} has no fingerprint", file.display()));
     found
-        .map(|typed| typed.trim().parse().map_err(|_| broken()))
+        .map(|typed| typed.parse().map_err(|_| broken()))
         .transpose()
 }
 

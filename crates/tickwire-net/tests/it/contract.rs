@@ -122,7 +122,10 @@ struct OverQuic(quic::Linked);
 
 impl OverQuic {
     fn new() -> Self {
-        Self(quic::Linked::new(&mut [&mut Probe::default(), &mut Probe::default()]))
+        Self(quic::Linked::new(&mut [
+            &mut Probe::default(),
+            &mut Probe::default(),
+        ]))
     }
 }
 
@@ -303,7 +306,10 @@ fn check_unlink(on: impl Drives) {
     let streams = accepted.map(|on| (Path::Stream(on), Ended::Reset));
     all.until(|all| all.server.closed.len() == 3);
     assert_eq!(all.server.closed[..2], streams);
-    assert_eq!(all.server.closed[2], (Path::Link(back_link), Ended::Finished));
+    assert_eq!(
+        all.server.closed[2],
+        (Path::Link(back_link), Ended::Finished)
+    );
     assert!(all.server.datagrams.is_empty());
 
     // The number leads nowhere from now on, at either end.

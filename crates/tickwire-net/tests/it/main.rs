@@ -16,6 +16,7 @@ mod fairness;
 mod links;
 mod probe;
 mod quic;
+mod relay;
 mod streams;
 
 use std::time::Duration;
