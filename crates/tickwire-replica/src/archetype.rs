@@ -24,6 +24,10 @@ pub trait Archetypes: Sized {
 
     /// Builds a value of an archetype, if there is such an archetype.
     fn load(archetype: usize, row: &mut RowReader<'_>) -> Option<Self>;
+
+    /// The value `share` of the way from `self` to `next`; `self` if they are of different types.
+    #[must_use]
+    fn between(&self, next: &Self, share: f32) -> Self;
 }
 
 /// A type of which `A` has a variant.
@@ -34,6 +38,9 @@ pub trait Archetypes: Sized {
 pub trait Archetype<A: Archetypes>: Replicate {
     /// Its place among them.
     const INDEX: usize;
+
+    /// The value, if it is of this type.
+    fn of(value: A) -> Option<Self>;
 }
 
 /// All that two peers must agree on before one can read the other's world.
@@ -64,7 +71,14 @@ impl ArchetypeSchema {
 
 impl Schema {
     /// The schema of these archetypes; their numbers are their places.
+    ///
+    /// # Panics
+    /// If there are more than 256: an archetype's number travels as a byte.
     pub fn new(archetypes: Vec<ArchetypeSchema>) -> Self {
+        assert!(
+            archetypes.len() <= 256,
+            "a schema has 256 archetypes at most"
+        );
         let mut schema = Self {
             archetypes,
             hash: 0,

@@ -16,7 +16,11 @@ pub mod coder;
 #[doc(hidden)]
 pub mod derive;
 mod id;
+mod number;
+pub mod packet;
 pub mod quantise;
+pub mod record;
+pub mod replica;
 mod row;
 mod schema;
 mod value;
@@ -25,7 +29,12 @@ pub use archetype::{Archetype, ArchetypeSchema, Archetypes, Schema};
 pub use block::{BlockBuf, BlockView, SLOTS};
 pub use coder::Quantised;
 pub use id::EntityId;
+pub use number::{BlockNumber, PacketNumber, PlaceNumber, SendIndex};
+pub use replica::{Applied, ApplyError, Event, Moment, Replica, ReplicaConfig};
 pub use row::{RowReader, RowWriter};
 pub use schema::{Field, Kind, Playback, Scale};
 pub use tickwire_derive::{Archetypes, Replicate};
 pub use value::{FieldError, Replicate, Unfit};
+
+#[doc = include_str!("../WIRE.md")]
+pub mod spec {}

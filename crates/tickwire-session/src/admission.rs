@@ -17,6 +17,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use core::fmt;
 use core::time::Duration;
 
+use crate::bucket::HostBuckets;
 use crate::{Host, Instant, PeerId, TokenBucket};
 
 /// How long a connection may stay without having proved an address or logged in.
@@ -71,7 +72,7 @@ impl core::error::Error for NotAdmitted {}
 pub struct Joins {
     is_busy: bool,
     all: TokenBucket,
-    hosts: BTreeMap<Host, TokenBucket>,
+    hosts: HostBuckets,
 }
 
 impl Joins {
@@ -80,7 +81,7 @@ impl Joins {
         Self {
             is_busy: false,
             all: TokenBucket::new(now, JOINS, JOIN_REFILL),
-            hosts: BTreeMap::new(),
+            hosts: HostBuckets::new(HOSTS_MAX, JOINS_A_HOST, JOIN_REFILL_A_HOST),
         }
     }
 
@@ -97,11 +98,10 @@ impl Joins {
         if let Some(next) = self.all.wait(now) {
             return Err(NotAdmitted::TooFast { next });
         }
-        if self.hosts.len() >= HOSTS_MAX {
-            self.hosts.retain(|_, bucket| !bucket.is_full(now));
-        }
-        let full = TokenBucket::new(now, JOINS_A_HOST, JOIN_REFILL_A_HOST);
-        let of_host = self.hosts.entry(host).or_insert(full);
+        let Some(of_host) = self.hosts.get(now, host) else {
+            let next = now + JOIN_REFILL_A_HOST;
+            return Err(NotAdmitted::TooFast { next });
+        };
         if let Some(next) = of_host.wait(now) {
             return Err(NotAdmitted::TooFast { next });
         }
@@ -237,7 +237,7 @@ mod tests {
         let mut joined = 0;
         for number in 0..100_000_u64 {
             joined += u32::from(joins.admit(at(number / 10), host(number)).is_ok());
-            assert!(joins.hosts.len() <= HOSTS_MAX + 1);
+            assert!(joins.hosts.len() <= HOSTS_MAX);
         }
         // Ten seconds: those at once, and 128 a second.
         assert!((1_500..=1_600).contains(&joined), "{joined}");

@@ -2,20 +2,35 @@
 //!
 //! A server hands a secret number to a peer over its stream; the peer shows it by datagram, and from
 //! then on that address is the peer's. Whoever shows it has proved that it can receive, so it may be
-//! sent more than it sends. Three rules make that safe:
+//! sent more than it sends. Four rules make that safe:
 //!
 //! * A token cannot be guessed: it is a keyed hash of a counter, and the key is a secret of the server.
 //! * It counts only from the host that the stream comes from. Somebody who overheard it cannot turn
 //!   the datagrams away from its owner, or aim them at a third party.
 //! * The newest address that showed it is the peer's: routers forget mappings, and peers move.
+//! * Wrong tokens have a rate per host, above which a protocol does not answer them: the answers could be
+//!   aimed at a third party. The right token always counts, so that nobody can use up another's rate.
+//!   Showing one is a look-up: no hash is computed for it.
 
 use alloc::collections::BTreeMap;
 use core::fmt;
 use core::hash::Hasher;
+use core::time::Duration;
 
 use siphasher::sip::SipHasher24;
 
-use crate::{Addr, Host};
+use crate::bucket::HostBuckets;
+use crate::{Addr, Host, Instant};
+
+/// Wrong tokens of one host that are answered at once: a LAN party whose server restarted, each of which
+/// shows its old token a few times.
+pub const WRONG_TOKENS: u32 = 256;
+
+/// See [`WRONG_TOKENS`]: 64 a second follow.
+pub const WRONG_TOKEN_REFILL: Duration = Duration::from_micros(15_625);
+
+/// Hosts whose wrong tokens are counted; those of others are not answered meanwhile.
+const WRONG_HOSTS_MAX: usize = 1_024;
 
 /// What a peer shows.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -29,6 +44,7 @@ pub struct Attachments<P> {
     holders: BTreeMap<Token, P>,
     peers: BTreeMap<P, Attachment>,
     addrs: BTreeMap<Addr, P>,
+    wrong: HostBuckets,
 }
 
 #[derive(Debug)]
@@ -57,6 +73,8 @@ pub enum Denied {
     OtherHost,
     /// The address belongs to a peer already, and the token to another.
     NotTheirOwn,
+    /// One of these, and its host has shown so many that it is not answered.
+    TooMany,
 }
 
 impl fmt::Display for Denied {
@@ -65,6 +83,7 @@ impl fmt::Display for Denied {
             Self::Unknown => "nobody holds this token",
             Self::OtherHost => "the token's holder is on another host",
             Self::NotTheirOwn => "the address belongs to another peer than the token",
+            Self::TooMany => "the host has shown too many wrong tokens",
         })
     }
 }
@@ -79,6 +98,7 @@ impl<P: Copy + Ord> Attachments<P> {
             holders: BTreeMap::new(),
             peers: BTreeMap::new(),
             addrs: BTreeMap::new(),
+            wrong: HostBuckets::new(WRONG_HOSTS_MAX, WRONG_TOKENS, WRONG_TOKEN_REFILL),
         }
     }
 
@@ -99,7 +119,17 @@ impl<P: Copy + Ord> Attachments<P> {
     }
 
     /// A token was shown by datagram.
-    pub fn show(&mut self, from: Addr, token: Token) -> Result<Attached<P>, Denied> {
+    pub fn show(&mut self, now: Instant, from: Addr, token: Token) -> Result<Attached<P>, Denied> {
+        self.attach(from, token).map_err(|why| {
+            let bucket = self.wrong.get(now, from.host);
+            match bucket.and_then(|bucket| bucket.take(now)) {
+                Some(()) => why,
+                None => Denied::TooMany,
+            }
+        })
+    }
+
+    fn attach(&mut self, from: Addr, token: Token) -> Result<Attached<P>, Denied> {
         let peer = *self.holders.get(&token).ok_or(Denied::Unknown)?;
         let attachment = self.peers.get_mut(&peer).ok_or(Denied::Unknown)?;
         if attachment.host != from.host {
@@ -175,6 +205,8 @@ mod tests {
 
     use super::*;
 
+    const NOW: Instant = Instant::ZERO;
+
     const fn machine(number: u8, port: u16) -> Addr {
         Addr {
             host: Host::Ip(IpAddr::V4(Ipv4Addr::new(10, 0, 0, number))),
@@ -191,9 +223,9 @@ mod tests {
         let mut all = Attachments::new([7; 32]);
         let token = all.issue(1, machine(1, 0).host);
         assert_eq!(all.addr_of(1), None);
-        assert_eq!(all.show(machine(1, 400), token), attached(1, true));
-        assert_eq!(all.show(machine(1, 400), token), attached(1, false));
-        assert_eq!(all.show(machine(1, 401), token), attached(1, true));
+        assert_eq!(all.show(NOW, machine(1, 400), token), attached(1, true));
+        assert_eq!(all.show(NOW, machine(1, 400), token), attached(1, false));
+        assert_eq!(all.show(NOW, machine(1, 401), token), attached(1, true));
         assert_eq!(all.addr_of(1), Some(machine(1, 401)));
         assert_eq!(all.peer_at(machine(1, 401)), Some(1));
         assert_eq!(all.peer_at(machine(1, 400)), None);
@@ -203,17 +235,23 @@ mod tests {
     fn a_token_counts_only_from_its_stream_s_host() {
         let mut all = Attachments::new([7; 32]);
         let token = all.issue(1, machine(1, 0).host);
-        assert_eq!(all.show(machine(2, 400), token), Err(Denied::OtherHost));
+        assert_eq!(
+            all.show(NOW, machine(2, 400), token),
+            Err(Denied::OtherHost)
+        );
         let link = Addr {
             host: Host::Link(1),
             port: 0,
         };
-        assert_eq!(all.show(link, token), Err(Denied::OtherHost));
+        assert_eq!(all.show(NOW, link, token), Err(Denied::OtherHost));
         assert_eq!(all.peer_at(machine(2, 400)), None);
         // Nor from an address there that is somebody's already.
         let other = all.issue(2, machine(2, 0).host);
-        assert_eq!(all.show(machine(2, 400), other), attached(2, true));
-        assert_eq!(all.show(machine(2, 400), token), Err(Denied::OtherHost));
+        assert_eq!(all.show(NOW, machine(2, 400), other), attached(2, true));
+        assert_eq!(
+            all.show(NOW, machine(2, 400), token),
+            Err(Denied::OtherHost)
+        );
         assert_eq!(all.peer_at(machine(2, 400)), Some(2));
     }
 
@@ -225,8 +263,8 @@ mod tests {
             host: Host::Link(9),
             port,
         };
-        assert_eq!(all.show(at(0), token), attached(1, true));
-        assert_eq!(all.show(at(1), token), attached(1, true));
+        assert_eq!(all.show(NOW, at(0), token), attached(1, true));
+        assert_eq!(all.show(NOW, at(1), token), attached(1, true));
     }
 
     #[test]
@@ -234,12 +272,15 @@ mod tests {
         let mut all = Attachments::new([7; 32]);
         let host = machine(1, 0).host;
         let (first, second) = (all.issue(1, host), all.issue(2, host));
-        assert_eq!(all.show(machine(1, 400), first), attached(1, true));
-        assert_eq!(all.show(machine(1, 400), second), Err(Denied::NotTheirOwn));
+        assert_eq!(all.show(NOW, machine(1, 400), first), attached(1, true));
+        assert_eq!(
+            all.show(NOW, machine(1, 400), second),
+            Err(Denied::NotTheirOwn)
+        );
         assert_eq!(all.peer_at(machine(1, 400)), Some(1));
         all.remove(1);
-        assert_eq!(all.show(machine(1, 400), second), attached(2, true));
-        assert_eq!(all.show(machine(1, 401), first), Err(Denied::Unknown));
+        assert_eq!(all.show(NOW, machine(1, 400), second), attached(2, true));
+        assert_eq!(all.show(NOW, machine(1, 401), first), Err(Denied::Unknown));
     }
 
     #[test]
@@ -248,8 +289,42 @@ mod tests {
         let host = machine(1, 0).host;
         let old = all.issue(1, host);
         let new = all.issue(1, host);
-        assert_eq!(all.show(machine(1, 400), old), Err(Denied::Unknown));
-        assert_eq!(all.show(machine(1, 400), new), attached(1, true));
+        assert_eq!(all.show(NOW, machine(1, 400), old), Err(Denied::Unknown));
+        assert_eq!(all.show(NOW, machine(1, 400), new), attached(1, true));
+    }
+
+    #[test]
+    fn wrong_tokens_of_a_host_have_a_rate_and_the_right_one_always_counts() {
+        let mut all = Attachments::new([7; 32]);
+        let right = all.issue(1, machine(1, 0).host);
+        let wrong = Token(right.0 ^ 1);
+        for number in 0..WRONG_TOKENS {
+            let port = u16::try_from(number).unwrap();
+            let shown = all.show(NOW, machine(1, port), wrong);
+            assert_eq!(shown, Err(Denied::Unknown), "{number}");
+        }
+        let too_many = Err(Denied::TooMany);
+        assert_eq!(all.show(NOW, machine(1, 400), wrong), too_many);
+        assert_eq!(all.show(NOW, machine(1, 400), right), attached(1, true));
+        let elsewhere = all.show(NOW, machine(2, 400), wrong);
+        assert_eq!(elsewhere, Err(Denied::Unknown), "others have their own");
+        let later = NOW + WRONG_TOKEN_REFILL;
+        let next = all.show(later, machine(1, 401), wrong);
+        assert_eq!(next, Err(Denied::Unknown));
+        assert_eq!(all.show(later, machine(1, 401), wrong), too_many);
+    }
+
+    #[test]
+    fn wrong_tokens_of_forged_hosts_take_bounded_memory() {
+        let mut all = Attachments::<u32>::new([7; 32]);
+        for number in 0..10_000 {
+            let from = Addr {
+                host: Host::Link(number),
+                port: 0,
+            };
+            assert!(all.show(NOW, from, Token(1)).is_err());
+            assert!(all.wrong.len() <= WRONG_HOSTS_MAX);
+        }
     }
 
     #[test]

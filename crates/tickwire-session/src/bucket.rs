@@ -1,8 +1,9 @@
-//! A token bucket.
+//! Token buckets: one, and one for each host.
 
+use alloc::collections::BTreeMap;
 use core::time::Duration;
 
-use crate::Instant;
+use crate::{Host, Instant};
 
 /// A bucket that holds up to `capacity` tokens and gains one every `refill`.
 ///
@@ -73,6 +74,58 @@ impl TokenBucket {
         self.counted += self.refill * gained;
     }
 }
+
+/// A token bucket for each host that took a token lately: never more of them than it was made for.
+#[derive(Debug)]
+pub(crate) struct HostBuckets {
+    by_host: BTreeMap<Host, TokenBucket>,
+    most: usize,
+    capacity: u32,
+    refill: Duration,
+    /// Full buckets were last forgotten at this moment.
+    swept: Option<Instant>,
+}
+
+impl HostBuckets {
+    /// Every host has a full bucket of this capacity. At most `most` are remembered that are not.
+    pub(crate) const fn new(most: usize, capacity: u32, refill: Duration) -> Self {
+        Self {
+            by_host: BTreeMap::new(),
+            most,
+            capacity,
+            refill,
+            swept: None,
+        }
+    }
+
+    /// The bucket of a host; `None` while too many others are remembered.
+    pub(crate) fn get(&mut self, now: Instant, host: Host) -> Option<&mut TokenBucket> {
+        if self.by_host.len() >= self.most && !self.by_host.contains_key(&host) {
+            // Looking at all of them for each of a flood of forged hosts would be what the flood is for.
+            if self
+                .swept
+                .is_none_or(|swept| now.since(swept) >= SWEEP_PERIOD)
+            {
+                self.swept = Some(now);
+                self.by_host.retain(|_, bucket| !bucket.is_full(now));
+            }
+            if self.by_host.len() >= self.most {
+                return None;
+            }
+        }
+        let full = TokenBucket::new(now, self.capacity, self.refill);
+        Some(self.by_host.entry(host).or_insert(full))
+    }
+
+    /// How many are remembered.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.by_host.len()
+    }
+}
+
+/// Between two searches for buckets that are full again.
+const SWEEP_PERIOD: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
 mod tests {

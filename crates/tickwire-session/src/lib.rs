@@ -35,7 +35,6 @@ mod counters;
 pub mod echo;
 mod loss;
 mod path;
-mod peer_clock;
 mod peers;
 mod rooms;
 mod round_trip;
@@ -53,7 +52,7 @@ pub use admission::{
     JOIN_REFILL, JOIN_REFILL_A_HOST, JOINS, JOINS_A_HOST, Joins, NotAdmitted, PROOF_PATIENCE,
     WAITING_MAX,
 };
-pub use attach::{Attached, Attachments, Denied, Token};
+pub use attach::{Attached, Attachments, Denied, Token, WRONG_TOKEN_REFILL, WRONG_TOKENS};
 pub use backlog::Backlog;
 pub use bucket::TokenBucket;
 pub use call::{
@@ -62,7 +61,6 @@ pub use call::{
 };
 pub use loss::Loss;
 pub use path::{Addr, Ended, Host, Path, Room, StreamId, Transmit};
-pub use peer_clock::PeerClock;
 pub use peers::{Due, Opened, Peer, PeerId, PeerLink, Peers, Standing, Wrote};
 pub use rooms::Rooms;
 pub use round_trip::RoundTrip;

@@ -212,8 +212,13 @@ impl<P> Peers<P> {
     }
 
     /// A token was shown by datagram: from now on the address is the peer's.
-    pub fn show_token(&mut self, from: Addr, token: Token) -> Result<Attached<PeerId>, Denied> {
-        let attached = self.attachments.show(from, token)?;
+    pub fn show_token(
+        &mut self,
+        now: Instant,
+        from: Addr,
+        token: Token,
+    ) -> Result<Attached<PeerId>, Denied> {
+        let attached = self.attachments.show(now, from, token)?;
         if attached.moved
             && let Some(peer) = self.all.get_mut(&attached.peer)
         {

@@ -1,8 +1,13 @@
 //! The server's clock, seen from a client.
 //!
 //! In: when something arrived, and which moment of the server it shows. Out: the moment that the server
-//! has reached, behind by the shortest way here: the fastest arrival says best what it shows. The
-//! estimate moves without jumps, so that a picture drawn by it runs evenly.
+//! has reached, behind by the shortest way here: the fastest arrival says best what it shows.
+//! [`RemoteClock`] moves without jumps, so that a picture drawn by it runs evenly. [`WrappingClock`] takes
+//! the timestamps of protocols that count milliseconds in 32 bits, and says how old one is.
+
+mod wrapping;
+
+pub use wrapping::WrappingClock;
 
 use core::time::Duration;
 
@@ -11,22 +16,10 @@ use tickwire_session::Instant;
 /// An estimate of a remote clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RemoteClock {
-    estimate: Option<Estimate>,
-}
-
-/// Offsets are microseconds of the remote clock minus ours.
-#[derive(Clone, Copy, Debug)]
-struct Estimate {
-    /// The largest seen, slowly forgotten.
-    best: i128,
-    /// What is used; follows `best`.
+    fastest: Option<Fastest>,
+    /// Microseconds of the remote clock minus ours, as used; follows the fastest arrival.
     offset: i128,
-    updated: Instant,
 }
-
-/// The best offset falls by this share of the time that passes, so that a clock that runs slower, or a
-/// path that became longer, is followed.
-const FORGETTING: i128 = 1_000;
 
 /// The offset in use moves by at most this share of the time that passes: nobody sees a game run five
 /// percent faster or slower.
@@ -38,44 +31,70 @@ const SET: i128 = 500_000;
 impl RemoteClock {
     /// Nothing known yet.
     pub const fn new() -> Self {
-        Self { estimate: None }
+        Self {
+            fastest: None,
+            offset: 0,
+        }
     }
 
     /// Something arrived that shows the moment `remote` of the other clock.
     pub fn add_arrival(&mut self, now: Instant, remote: Duration) {
-        let seen = micros(remote) - i128::from(now.as_micros());
-        let Some(old) = self.estimate else {
-            self.estimate = Some(Estimate {
-                best: seen,
-                offset: seen,
-                updated: now,
-            });
+        let seen = micros(remote) - here(now);
+        let Some(old) = self.fastest else {
+            self.fastest = Some(Fastest::new(now, seen));
+            self.offset = seen;
             return;
         };
-        let passed = micros(now.since(old.updated));
-        let mut best = seen.max(old.best - passed / FORGETTING);
-        if best - seen > SET {
-            best = seen;
+        let mut fastest = old.after(now, seen);
+        if fastest.offset - seen > SET {
+            fastest.offset = seen;
         }
-        let error = best - old.offset;
-        let reach = passed / FOLLOWING;
-        let step = if error.abs() > SET {
+        let error = fastest.offset - self.offset;
+        let reach = micros(now.since(old.updated)) / FOLLOWING;
+        self.offset += if error.abs() > SET {
             error
         } else {
             error.clamp(-reach, reach)
         };
-        self.estimate = Some(Estimate {
-            best,
-            offset: old.offset + step,
-            updated: now,
-        });
+        self.fastest = Some(fastest);
     }
 
     /// The moment that the remote clock has reached.
     pub fn time_at(&self, now: Instant) -> Option<Duration> {
-        let remote = i128::from(now.as_micros()) + self.estimate?.offset;
+        self.fastest?;
+        let remote = here(now) + self.offset;
         Some(Duration::from_micros(u64::try_from(remote).unwrap_or(0)))
     }
+}
+
+/// The largest offset seen, which is that of the arrival that was shortest on its way.
+#[derive(Clone, Copy, Debug)]
+struct Fastest {
+    /// Microseconds of the remote clock minus ours, slowly forgotten.
+    offset: i128,
+    updated: Instant,
+}
+
+/// The largest offset falls by this share of the time that passes, so that a clock that runs slower, or a
+/// path that became longer, is followed: a hundred times what quartz clocks differ.
+const FORGETTING: i128 = 1_000;
+
+impl Fastest {
+    const fn new(now: Instant, offset: i128) -> Self {
+        Self {
+            offset,
+            updated: now,
+        }
+    }
+
+    fn after(self, now: Instant, seen: i128) -> Self {
+        let forgotten = micros(now.since(self.updated)) / FORGETTING;
+        Self::new(now, seen.max(self.offset - forgotten))
+    }
+}
+
+fn here(now: Instant) -> i128 {
+    i128::from(now.as_micros())
 }
 
 /// Without the part that no clock of this project has.

@@ -41,7 +41,7 @@ mod tick;
 mod timeline;
 
 pub use blend::{Angle, Blend, Quat, Vec2, Vec3, blend_unless};
-pub use clock::RemoteClock;
+pub use clock::{RemoteClock, WrappingClock};
 pub use credit::{InputCredit, InputRate, TooFast};
 pub use grid::{Circle, Grid};
 pub use history::History;

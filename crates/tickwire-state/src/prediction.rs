@@ -3,9 +3,9 @@
 //! In: the player's inputs, one a step, and what the server says of the object after one of them. Out:
 //! where to show the object at any moment. Inputs that the server has not answered yet are kept; when
 //! its state comes, they are applied to it again, by the same [`Motion`] that the server steps with. If
-//! the outcome is another than was shown, the difference fades over [`CORRECTION`], or, beyond a
-//! stated size, is shown as the jump that it is. A server that says what was predicted changes
-//! nothing, to the bit.
+//! the outcome is another than was shown, what was shown goes on by the same inputs and fades into what is
+//! true over [`CORRECTION`]; beyond a stated distance the jump is shown as what it is. A server that says
+//! what was predicted changes nothing, to the bit.
 //!
 //! Between two steps the object is shown blended, so that movement is even at any frame rate; it is
 //! thereby up to one step behind the newest input. Sending inputs, and repeating lost ones, is the
@@ -37,20 +37,13 @@ pub trait Motion {
     type State: Blend + Clone + PartialEq;
     /// What a player wants for one step.
     type Input;
-    /// What separates two states, as far as it shows.
-    type Error;
 
     /// The state one step later. It must depend on nothing else than the arguments and the rules.
     fn step(&self, state: &Self::State, input: &Self::Input) -> Self::State;
 
-    /// What [`shift`](Self::shift) adds to `truth` to get what was `shown`.
-    fn error_between(&self, shown: &Self::State, truth: &Self::State) -> Self::Error;
-
-    /// How large an error is, in the unit of the stated size above which it is not faded.
-    fn error_size(&self, error: &Self::Error) -> f32;
-
-    /// The state, off by `share` of an error.
-    fn shift(&self, state: &Self::State, error: &Self::Error, share: f32) -> Self::State;
+    /// How far apart two states are, in the unit of the stated distance above which an error does not
+    /// fade.
+    fn distance(&self, shown: &Self::State, truth: &Self::State) -> f32;
 }
 
 /// The number of an input. The first is 1; 0 is none. Numbers ascend, and need not be consecutive.
@@ -62,7 +55,7 @@ pub struct InputNumber(pub u32);
 pub struct Prediction {
     /// The time of one step.
     pub step: Duration,
-    /// The size of an error above which it is not faded: by then it is rather a new place.
+    /// The distance above which an error does not fade: that far off it is a new place.
     pub snap: f32,
 }
 
@@ -113,11 +106,8 @@ impl core::error::Error for InputError {}
 /// impl Motion for Line {
 ///     type State = f32;
 ///     type Input = f32;
-///     type Error = f32;
 ///     fn step(&self, state: &f32, input: &f32) -> f32 { state + input }
-///     fn error_between(&self, shown: &f32, truth: &f32) -> f32 { shown - truth }
-///     fn error_size(&self, error: &f32) -> f32 { error.abs() }
-///     fn shift(&self, state: &f32, error: &f32, share: f32) -> f32 { state + error * share }
+///     fn distance(&self, shown: &f32, truth: &f32) -> f32 { (shown - truth).abs() }
 /// }
 ///
 /// let ms = Instant::from_millis;
@@ -146,7 +136,7 @@ pub struct Predictor<M: Motion> {
     previous: M::State,
     /// When the newest input was applied.
     stepped: Instant,
-    fading: Option<Fading<M::Error>>,
+    fading: Option<Fading<M::State>>,
     figures: PredictionFigures,
 }
 
@@ -156,10 +146,11 @@ struct Waiting<M: Motion> {
     state: M::State,
 }
 
-/// An error that is still shown.
-#[derive(Clone, Copy, Debug)]
-struct Fading<E> {
-    error: E,
+/// What was shown before a correction. It is stepped on, so that it moves beside what is true while it
+/// fades.
+struct Fading<S> {
+    previous: S,
+    current: S,
     since: Instant,
 }
 
@@ -169,6 +160,21 @@ impl<M: Motion> fmt::Debug for Waiting<M> {
         f.debug_struct("Waiting")
             .field("number", &self.number)
             .finish_non_exhaustive()
+    }
+}
+
+impl<S> fmt::Debug for Fading<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fading")
+            .field("since", &self.since)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S> Fading<S> {
+    /// How much of it is still shown.
+    fn share(&self, now: Instant) -> f32 {
+        1.0 - now.since(self.since).div_duration_f32(CORRECTION)
     }
 }
 
@@ -215,6 +221,11 @@ impl<M: Motion> Predictor<M> {
         }
         let state = self.motion.step(self.current(), &input);
         self.previous = self.current().clone();
+        self.fading = self.fading.take().filter(|fading| fading.share(now) > 0.0);
+        if let Some(fading) = &mut self.fading {
+            let next = self.motion.step(&fading.current, &input);
+            fading.previous = core::mem::replace(&mut fading.current, next);
+        }
         self.newest = number;
         self.stepped = now;
         self.waiting.push_back(Waiting {
@@ -231,8 +242,11 @@ impl<M: Motion> Predictor<M> {
         if answered < self.answered {
             return;
         }
-        let shown = self.sample(now);
-        let last = self.current().clone();
+        let shown = Fading {
+            previous: self.faded(now, &self.previous, |fading| &fading.previous),
+            current: self.faded(now, self.current(), |fading| &fading.current),
+            since: now,
+        };
         while let Some(first) = self.waiting.front()
             && first.number <= answered
             && let Some(first) = self.waiting.pop_front()
@@ -245,34 +259,23 @@ impl<M: Motion> Predictor<M> {
             return;
         }
 
-        let wrong = self.motion.error_between(&self.base, &state);
-        self.figures.last_error = self.motion.error_size(&wrong);
+        self.figures.last_error = self.motion.distance(&self.base, &state);
         self.figures.corrections += 1;
         self.base = state;
-        self.replay(&last);
-        self.fading = None;
-        let error = self.motion.error_between(&shown, &self.sample(now));
-        // An error that is no number is never near enough.
-        if self.motion.error_size(&error) <= self.shape.snap {
-            self.fading = Some(Fading { error, since: now });
+        self.replay();
+        // A distance that is no number is never near enough.
+        if self.motion.distance(&shown.current, self.current()) <= self.shape.snap {
+            self.fading = Some(shown);
         } else {
+            self.fading = None;
             self.figures.snaps += 1;
         }
     }
 
-    /// Applies the inputs that wait to the server's state. `last` is what they led to before.
-    fn replay(&mut self, last: &M::State) {
-        if self.waiting.is_empty() {
-            // The state before the newest input is not known any more. As far as the newest is moved,
-            // so is the one from which it is blended; unless it is another place altogether.
-            let moved = self.motion.error_between(&self.base, last);
-            self.previous = if self.motion.error_size(&moved) <= self.shape.snap {
-                self.motion.shift(&self.previous, &moved, 1.0)
-            } else {
-                self.base.clone()
-            };
-            return;
-        }
+    /// Applies the inputs that wait to the server's state.
+    fn replay(&mut self) {
+        // With no input waiting, the state before the newest one is not known any more.
+        self.previous = self.base.clone();
         let mut state = self.base.clone();
         for waiting in &mut self.waiting {
             waiting.state = self.motion.step(&state, &waiting.input);
@@ -286,15 +289,24 @@ impl<M: Motion> Predictor<M> {
             .since(self.stepped)
             .div_duration_f32(self.shape.step)
             .min(1.0);
-        let state = self.previous.blend(self.current(), share);
-        let Some(fading) = &self.fading else {
-            return state;
-        };
-        let left = 1.0 - now.since(fading.since).div_duration_f32(CORRECTION);
-        if left <= 0.0 {
-            return state;
+        let previous = self.faded(now, &self.previous, |fading| &fading.previous);
+        let current = self.faded(now, self.current(), |fading| &fading.current);
+        previous.blend(&current, share)
+    }
+
+    /// A state, mixed with what is still shown of the one that it corrects.
+    fn faded(
+        &self,
+        now: Instant,
+        truth: &M::State,
+        shown: impl FnOnce(&Fading<M::State>) -> &M::State,
+    ) -> M::State {
+        match &self.fading {
+            Some(fading) if fading.share(now) > 0.0 => {
+                truth.blend(shown(fading), fading.share(now))
+            }
+            _ => truth.clone(),
         }
-        self.motion.shift(&state, &fading.error, left)
     }
 
     /// The object after the newest input, as predicted: what the game goes on from, not what is shown.

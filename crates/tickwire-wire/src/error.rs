@@ -61,6 +61,19 @@ impl DecodeError {
             | Self::Trailing { at_bit } => at_bit,
         }
     }
+
+    /// The same trouble in a part that begins `bits` behind the start of the whole.
+    #[must_use]
+    pub const fn behind(mut self, bits: u32) -> Self {
+        match &mut self {
+            Self::Truncated { at_bit, .. }
+            | Self::Forbidden { at_bit, .. }
+            | Self::TooLong { at_bit, .. }
+            | Self::NotUtf8 { at_bit, .. }
+            | Self::Trailing { at_bit } => *at_bit = at_bit.saturating_add(bits),
+        }
+        self
+    }
 }
 
 impl fmt::Display for DecodeError {

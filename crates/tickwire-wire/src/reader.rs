@@ -125,6 +125,32 @@ impl<'a, E: Endian> Reader<'a, E> {
         Ok(value)
     }
 
+    /// Reads a `u32` of 1 to 5 bytes: 7 bits a byte, the lowest first, the high bit set in all but the
+    /// last. A number has one form: a last byte of 0 after others is refused.
+    #[inline]
+    pub fn varint(&mut self, field: &'static str) -> Result<u32, DecodeError> {
+        let (mut value, mut length) = (0_u64, 0);
+        loop {
+            let Some(&byte) = self.bytes.get(self.at + length) else {
+                return Err(self.truncated(field));
+            };
+            value |= u64::from(byte & 0x7f) << (7 * length);
+            length += 1;
+            if byte & 0x80 == 0 || length == VARINT_BYTES {
+                self.last = self.at;
+                // A fifth byte above 15 makes it too large, its high bit included.
+                let fits = u32::try_from(value).ok().filter(|_| byte & 0x80 == 0);
+                let value = match fits {
+                    Some(value) if byte != 0 || length == 1 => value,
+                    _ => return Err(self.refuse(field, value)),
+                };
+                self.at += length;
+                self.note(field, length, Value::Unsigned(value.into()));
+                return Ok(value);
+            }
+        }
+    }
+
     /// Reads an `i8`.
     #[inline]
     pub fn i8(&mut self, field: &'static str) -> Result<i8, DecodeError> {
@@ -317,6 +343,9 @@ impl<E> fmt::Debug for Reader<'_, E> {
     }
 }
 
+/// The longest a `u32` gets at 7 bits a byte.
+const VARINT_BYTES: usize = 5;
+
 /// The bit at which byte `at` begins; inputs above 512 MiB all read as the last bit.
 #[expect(clippy::cast_possible_truncation, reason = "clamped to u32::MAX")]
 const fn bit(at: usize) -> u32 {
@@ -365,6 +394,36 @@ mod tests {
                 at_bit: 8
             })
         );
+    }
+
+    #[test]
+    fn a_varint_has_one_form() {
+        let varint = |bytes| Reader::<LittleEndian>::read_all(bytes, |r| r.varint("n"));
+        assert_eq!(varint(&[0]), Ok(0));
+        assert_eq!(varint(&[0xac, 0x02]), Ok(300));
+        assert_eq!(varint(&[0xff, 0xff, 0xff, 0xff, 0x0f]), Ok(u32::MAX));
+        for refused in [
+            &[0x80, 0x00][..],
+            &[0xff, 0xff, 0xff, 0xff, 0x10],
+            &[0x80, 0x80, 0x80, 0x80, 0x81, 0x00],
+        ] {
+            let got = varint(refused);
+            assert!(
+                matches!(
+                    got,
+                    Err(DecodeError::Forbidden {
+                        field: "n",
+                        at_bit: 0,
+                        ..
+                    })
+                ),
+                "{got:?}"
+            );
+        }
+        assert!(matches!(
+            varint(&[0x80]),
+            Err(DecodeError::Truncated { .. })
+        ));
     }
 
     #[test]

@@ -107,6 +107,17 @@ impl<'a, E: Endian> Writer<'a, E> {
         self.bytes(&E::bytes64(value));
     }
 
+    /// Appends a `u32` as [`Reader::varint`](crate::Reader::varint) reads it.
+    #[inline]
+    pub fn varint(&mut self, value: u32) {
+        let mut rest = value;
+        while rest >= 0x80 {
+            self.u8(0x80 | rest.to_le_bytes()[0]);
+            rest >>= 7;
+        }
+        self.u8(rest.to_le_bytes()[0]);
+    }
+
     /// Appends an `i8`.
     #[inline]
     pub fn i8(&mut self, value: i8) {
@@ -172,6 +183,16 @@ mod tests {
         assert_eq!((w.written(), w.room()), (6, 0));
         assert_eq!(w.finish(), Ok(()));
         assert_eq!(out, [0xaa, 0, 0, 0, 1, 0, 3]);
+    }
+
+    #[test]
+    fn varints_are_read_as_they_were_written() {
+        for value in (0..32).flat_map(|bit| [(1_u32 << bit) - 1, 1 << bit, u32::MAX >> bit]) {
+            let mut out = vec![];
+            Writer::<LittleEndian>::new(&mut out, 5).varint(value);
+            let read = crate::Reader::<LittleEndian>::read_all(&out, |r| r.varint("n"));
+            assert_eq!(read, Ok(value));
+        }
     }
 
     #[test]

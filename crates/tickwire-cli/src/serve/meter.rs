@@ -89,7 +89,7 @@ impl Meter {
             door.grown = self.grown(protocol.name, &door.counters);
             session.visit_peers(&mut |peer| {
                 // Whoever has not got in yet may be nobody.
-                let arriving = matches!(peer.state, "Joining" | "Open" | "Closing");
+                let arriving = matches!(peer.state, "Joining" | "Open" | "Greeting" | "Closing");
                 door.players += usize::from(!arriving);
                 let key = (index, peer.addr);
                 self.before.insert(key, peer.traffic);

@@ -19,8 +19,9 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use tickwire_session::{
-    ActionNumber, Actions, Addr, Belief, Failure, Instant, Outcome, PeerClock, Uplink, counters,
+    ActionNumber, Actions, Addr, Belief, Failure, Instant, Outcome, Uplink, counters,
 };
+use tickwire_state::WrappingClock;
 
 use super::limits::{
     ACTION_PATIENCE, ACTIONS_UNDER_WAY, FAREWELL, REQUESTS_WAITING, STATE_MAX_AGE, TIMEOUT,
@@ -87,7 +88,7 @@ pub struct Client {
     uplink: Uplink,
     actor: Option<SyncId>,
     world: World,
-    clock: PeerClock,
+    clock: WrappingClock,
     actions: Actions<ActionId, Vec<u8>>,
     /// The newest input of each kind that has not been sent.
     inputs: BTreeMap<ActionId, Vec<u8>>,
@@ -115,7 +116,7 @@ impl Client {
             config,
             actor: None,
             world: World::default(),
-            clock: PeerClock::default(),
+            clock: WrappingClock::default(),
             actions: Actions::new(ACTION_PATIENCE, ACTIONS_UNDER_WAY),
             inputs: BTreeMap::new(),
             disabled_inputs: BTreeSet::new(),

@@ -182,11 +182,6 @@ impl Server {
         })
     }
 
-    /// Whether the game takes longer for its steps than it may. While it does, nobody joins.
-    pub const fn set_busy(&mut self, is_busy: bool) {
-        self.peers.set_busy(is_busy);
-    }
-
     /// What was refused so far.
     pub const fn counters(&self) -> &ServerCounters {
         &self.counters
@@ -370,6 +365,10 @@ impl Session for Server {
     fn poll_timeout(&self) -> Option<Instant> {
         let sending = (!self.actors.is_empty()).then_some(self.next_send);
         [sending, self.peers.next_due()].into_iter().flatten().min()
+    }
+
+    fn set_busy(&mut self, is_busy: bool) {
+        self.peers.set_busy(is_busy);
     }
 
     fn shut_down(&mut self, now: Instant) {

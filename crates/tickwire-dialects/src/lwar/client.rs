@@ -14,9 +14,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use tickwire_session::{
-    Addr, Ended, Events, Instant, Loss, Path, PeerClock, PeerStats, Room, RoundTrip, Session,
-    StreamId, Traffic, Transmit,
+    Addr, Ended, Events, Instant, Loss, Path, PeerStats, Room, RoundTrip, Session, StreamId,
+    Traffic, Transmit,
 };
+use tickwire_state::WrappingClock;
 
 use super::input::History;
 use super::limits::{
@@ -49,7 +50,7 @@ pub struct Client {
     phase: Phase,
     player: Option<PlayerId>,
     world: world::World,
-    clock: PeerClock,
+    clock: WrappingClock,
     outbox: Outbox,
     inbox: Inbox,
     /// Timestamp of the newest packet.
@@ -97,7 +98,7 @@ impl Client {
             phase: Phase::Connecting,
             player: None,
             world: world::World::default(),
-            clock: PeerClock::default(),
+            clock: WrappingClock::default(),
             outbox,
             inbox: Inbox::default(),
             newest: None,

@@ -17,15 +17,44 @@ pub(crate) trait Spoil: Send {
     fn spoil_stream(&mut self, _on: StreamId, _bytes: &mut [u8]) {}
 }
 
-/// Fails if the simulation takes a server with this bug for a good one, whatever the seed.
+impl<B: Spoil> Spoil for &mut B {
+    fn spoil(&mut self, to: Addr, datagram: &[u8]) -> Vec<u8> {
+        (**self).spoil(to, datagram)
+    }
+
+    fn spoil_stream(&mut self, on: StreamId, bytes: &mut [u8]) {
+        (**self).spoil_stream(on, bytes);
+    }
+}
+
+/// A bug, and how it shows.
+pub(crate) trait Symptom: Copy + Debug {
+    /// What only a checker says that has found this bug.
+    fn symptom(self) -> &'static str;
+}
+
+/// Fails unless the simulation notices this bug with one of the seeds: the run fails with the bug's own
+/// symptom, and the same seed runs well without the bug.
 #[track_caller]
-pub(crate) fn assert_noticed<B: Copy + Debug, T>(
+pub(crate) fn assert_noticed<B: Symptom, T>(
     bug: B,
     seeds: u64,
     run: impl Fn(u64, Option<B>) -> Result<T, String>,
 ) {
-    let noticed = (0..seeds).any(|seed| run(seed, Some(bug)).is_err());
-    assert!(noticed, "{seeds} seeds ran well with {bug:?}");
+    let mut others = Vec::new();
+    for seed in 0..seeds {
+        let Err(found) = run(seed, Some(bug)) else {
+            continue;
+        };
+        if !found.contains(bug.symptom()) {
+            others.push(found);
+        } else if let Err(found) = run(seed, None) {
+            panic!("seed {seed} fails without {bug:?}: {found}");
+        } else {
+            return;
+        }
+    }
+    panic!("{seeds} seeds did not show {bug:?}; what else they said: {others:#?}");
 }
 
 /// A server, with or without a bug.

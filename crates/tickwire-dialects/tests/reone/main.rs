@@ -12,9 +12,11 @@ mod states;
 mod vectors;
 mod words;
 
+#[path = "../harness/driven.rs"]
+mod driven;
 #[path = "../harness/golden.rs"]
 mod golden;
-#[path = "../harness/states.rs"]
+#[path = "../harness/licence.rs"]
 mod licence;
 #[path = "../harness/sabotage.rs"]
 mod sabotage;

@@ -66,6 +66,11 @@ fn an_object_that_is_not_kept_is_noticed() {
     assert_noticed(Bug::NotKept, 10, run);
 }
 
+#[test]
+fn a_coded_snapshot_that_does_not_decode_is_noticed() {
+    assert_noticed(Bug::Miscoded, 10, run);
+}
+
 fn run(seed: u64, bug: Option<Bug>) -> Result<TraceHash, String> {
     let mut world = World::new(seed, bug);
     // Dialling may fail on a bad network, and a player would dial again. All else must bear it.

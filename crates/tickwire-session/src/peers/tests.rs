@@ -182,8 +182,8 @@ fn a_token_ties_an_address_to_a_peer_until_it_goes() {
     };
     assert_eq!(peers.handle_room(Path::Datagrams(addr(1, 5)), narrow), None);
     let token = peers.issue_token(id).unwrap();
-    assert!(peers.show_token(addr(2, 5), token).is_err());
-    assert!(peers.show_token(addr(1, 5), token).unwrap().moved);
+    assert!(peers.show_token(at(0), addr(2, 5), token).is_err());
+    assert!(peers.show_token(at(0), addr(1, 5), token).unwrap().moved);
     assert_eq!(peers.at_addr(addr(1, 5)), Some(id));
     let link = &peers.get(id).unwrap().link;
     assert_eq!(
@@ -233,7 +233,7 @@ fn nothing_is_left_of_those_who_are_gone() {
     let mut peers = table();
     let id = open(&mut peers, 1, 1);
     let token = peers.issue_token(id).unwrap();
-    peers.show_token(addr(1, 5), token).unwrap();
+    peers.show_token(at(0), addr(1, 5), token).unwrap();
     peers.set_deadline(id, Some(at(1) + Duration::from_secs(1)));
     peers.mark_ready(id);
     assert!(peers.handle_closed(Path::Stream(stream(1))).is_some());

@@ -37,7 +37,6 @@ impl Blend for Flight {
 impl Motion for Ship {
     type State = Flight;
     type Input = f32;
-    type Error = f32;
 
     fn step(&self, state: &Flight, input: &f32) -> Flight {
         let speed = state.speed * 0.9 + input;
@@ -45,19 +44,8 @@ impl Motion for Ship {
         Flight { x, speed }
     }
 
-    fn error_between(&self, shown: &Flight, truth: &Flight) -> f32 {
-        shown.x - truth.x
-    }
-
-    fn error_size(&self, error: &f32) -> f32 {
-        error.abs()
-    }
-
-    fn shift(&self, state: &Flight, error: &f32, share: f32) -> Flight {
-        Flight {
-            x: state.x + error * share,
-            ..*state
-        }
+    fn distance(&self, shown: &Flight, truth: &Flight) -> f32 {
+        (shown.x - truth.x).abs()
     }
 }
 
@@ -140,7 +128,7 @@ fn a_mistake_fades_and_is_gone_after_its_time() {
 }
 
 #[test]
-fn an_answer_within_a_step_moves_both_of_its_ends() {
+fn an_answer_within_a_step_lets_the_step_go_on() {
     let mut own = flown(1);
     let millis = |millis| step_at(1) + Duration::from_millis(millis);
     own.apply_answer(
@@ -151,7 +139,7 @@ fn an_answer_within_a_step_moves_both_of_its_ends() {
             speed: 0.0,
         },
     );
-    // From 4 to 14 within the step, and 4 less when the answer came.
+    // What was shown moves from 0 to 10 within the step and fades into 14.
     let shown = [25, 50, 75, 125].map(|at| own.sample(millis(at)).x);
     assert_eq!(shown, [5.0, 11.0, 12.0, 14.0]);
 }

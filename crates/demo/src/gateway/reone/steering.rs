@@ -8,7 +8,7 @@ use tickwire_state::{Angle, Blend, Motion, Prediction};
 use super::{INPUT, words};
 use crate::flight::{Flight, narrow};
 use crate::orbit::Chart;
-use crate::{Intent, STEP, Tick, Vec2};
+use crate::{Intent, STEP, Tick};
 
 /// Errors above this are shown as a jump: a shockwave throws a ship as far within a long round trip.
 const SNAP: f32 = 300.0;
@@ -34,13 +34,6 @@ pub(super) struct Own {
     pub(super) tick: u32,
 }
 
-/// How far off a prediction is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Slip {
-    way: Vec2,
-    turn: f64,
-}
-
 impl Blend for Own {
     fn blend(&self, next: &Self, share: f32) -> Self {
         let (from, to) = (self.flight, next.flight);
@@ -59,7 +52,6 @@ impl Blend for Own {
 impl Motion for Helm {
     type State = Own;
     type Input = Intent;
-    type Error = Slip;
 
     fn step(&self, state: &Own, input: &Intent) -> Own {
         let tick = state.tick.wrapping_add(1);
@@ -70,26 +62,8 @@ impl Motion for Helm {
         }
     }
 
-    fn error_between(&self, shown: &Own, truth: &Own) -> Slip {
-        let (shown, truth) = (shown.flight, truth.flight);
-        Slip {
-            way: shown.position() - truth.position(),
-            turn: truth.heading().turn_to(shown.heading()),
-        }
-    }
-
-    fn error_size(&self, error: &Slip) -> f32 {
-        narrow(error.way.length())
-    }
-
-    fn shift(&self, state: &Own, error: &Slip, share: f32) -> Own {
-        let (flight, share) = (state.flight, f64::from(share));
-        let position = flight.position() + error.way * share;
-        let heading = flight.heading().turned(error.turn * share);
-        Own {
-            flight: Flight::new(position, flight.velocity(), heading),
-            ..*state
-        }
+    fn distance(&self, shown: &Own, truth: &Own) -> f32 {
+        narrow((shown.flight.position() - truth.flight.position()).length())
     }
 }
 

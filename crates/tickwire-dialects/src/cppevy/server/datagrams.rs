@@ -66,7 +66,7 @@ impl Datagrams {
         if moved {
             self.due.extend(entities.descriptors());
         }
-        self.heard.get_or_insert(news.end());
+        self.heard.get_or_insert_with(|| news.end());
     }
 
     /// Queues an object for this client alone.

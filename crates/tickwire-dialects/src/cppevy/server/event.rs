@@ -170,6 +170,8 @@ counters! {
         token_from_elsewhere,
         /// Tokens shown by an address that belongs to another client.
         foreign_token,
+        /// Wrong tokens that were not answered because their machine had shown too many.
+        token_ignored,
         /// Joins for which there was no place.
         full,
         /// Actions that do not exist.

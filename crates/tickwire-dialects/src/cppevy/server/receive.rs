@@ -122,7 +122,7 @@ impl Server {
             self.counters.bad_data += 1;
             return Err(Refused);
         };
-        match self.peers.show_token(from, token) {
+        match self.peers.show_token(now, from, token) {
             Ok(attached) => {
                 let (action, message) = (ActionId::ATTACH, Data::EMPTY);
                 let object = Object::Success { action, message };
@@ -138,6 +138,10 @@ impl Server {
             // An answer would tell a third party that the token is right.
             Err(Denied::OtherHost) => {
                 self.counters.token_from_elsewhere += 1;
+                Ok(())
+            }
+            Err(Denied::TooMany) => {
+                self.counters.token_ignored += 1;
                 Ok(())
             }
             Err(Denied::NotTheirOwn) => {

@@ -6,7 +6,8 @@
 
 use core::time::Duration;
 
-use tickwire_session::{Instant, PeerClock};
+use tickwire_session::Instant;
+use tickwire_state::WrappingClock;
 use tickwire_wire::Serial;
 
 use crate::lwar::limits::PREDICTION_MAX;
@@ -93,7 +94,7 @@ impl Track {
     }
 
     /// Where the entity is now, by the server's clock.
-    pub(super) fn shown(&self, now: Instant, clock: &PeerClock) -> Option<Shown> {
+    pub(super) fn shown(&self, now: Instant, clock: &WrappingClock) -> Option<Shown> {
         let (at, _) = self.latest?;
         self.ahead(as_millis(clock.age(now, at)))
     }

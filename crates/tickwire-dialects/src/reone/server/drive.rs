@@ -8,7 +8,7 @@ use tickwire_session::{
     Transmit,
 };
 
-use super::connection::Connection;
+use super::connection::{Connection, Talk};
 use super::datagrams::write_invalid;
 use super::event::Departure;
 use super::turn::Turn;
@@ -82,6 +82,10 @@ impl Session for Server {
         self.peers.next_due()
     }
 
+    fn set_busy(&mut self, is_busy: bool) {
+        self.peers.set_busy(is_busy);
+    }
+
     fn shut_down(&mut self, now: Instant) {
         self.closing = true;
         let everybody: Vec<_> = self.peers.iter().map(|(id, _)| id).collect();
@@ -96,9 +100,11 @@ impl Session for Server {
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
         for (_, peer) in self.peers.iter() {
-            if let Some(client) = peer.state.client() {
-                visit(&client.stats(&peer.link));
-            }
+            visit(&match &peer.state.talk {
+                Talk::Greeting => peer.link.stats("", "Greeting"),
+                Talk::Client(client) => client.stats(&peer.link),
+                Talk::Over => peer.link.stats("", "Closing"),
+            });
         }
     }
 

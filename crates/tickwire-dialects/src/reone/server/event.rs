@@ -185,6 +185,8 @@ counters! {
         foreign_host,
         /// Tokens shown by an address that belongs to another client.
         foreign_token,
+        /// Wrong tokens that were not answered because their host had shown too many.
+        token_ignored,
         /// Acknowledgements of snapshots that were never sent.
         ack_never_sent,
         /// Events and acknowledgements of clients that are not ready.

@@ -54,7 +54,7 @@ impl Server {
         self.counters.undecodable_datagram += u64::from(uplink.is_none());
         let token = uplink.as_ref().and_then(|uplink| uplink.ping);
         if let Some(token) = token {
-            match self.peers.show_token(from, token) {
+            match self.peers.show_token(now, from, token) {
                 Ok(attached) => self.handle_ping(now, attached.peer, from),
                 Err(why) => {
                     self.refuse_token(from, token, why);
@@ -81,6 +81,7 @@ impl Server {
         match why {
             Denied::OtherHost => self.counters.foreign_host += 1,
             Denied::NotTheirOwn => self.counters.foreign_token += 1,
+            Denied::TooMany => self.counters.token_ignored += 1,
             Denied::Unknown => {
                 self.counters.wrong_token += 1;
                 // A ping is longer than the answer.

@@ -2,7 +2,7 @@
 
 use tickwire_dialects::cppevy::limits::{KEEP_ALIVE, TIMEOUT};
 use tickwire_dialects::cppevy::{ActionId, Reason};
-use tickwire_session::Addr;
+use tickwire_session::{Addr, WRONG_TOKENS};
 use tickwire_sim::addr::{link, machine};
 
 use crate::script::{Mail, ServerScript, addr, ms};
@@ -59,6 +59,22 @@ fn a_guessed_token_is_an_error_and_the_answer_is_no_longer_than_the_question() {
         assert!(mail[0].size <= asked, "{} for {asked}", mail[0].size);
         assert_eq!(mail[0].objects.len(), count);
     }
+}
+
+#[test]
+fn guesses_above_the_rate_of_a_machine_are_not_answered_and_the_right_token_is() {
+    let mut s = ServerScript::new();
+    let ann = s.join(1);
+    s.forget();
+    for _ in 0..WRONG_TOKENS / 32 {
+        s.cast(1, &[attach(5); 32]);
+        assert_eq!(s.catches(1).len(), 32);
+    }
+    s.cast(1, &[attach(5); 32]);
+    s.expects_nothing();
+    assert_eq!(s.counters().token_ignored, 32);
+    s.cast(1, &[attach(ann.token.0)]);
+    assert_eq!(s.catches(1), [success(ATTACHED, &[])]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use tickwire_dialects::lwar::message::{Framed, Reliable};
 use tickwire_dialects::lwar::{Header, Reader};
 use tickwire_session::Addr;
 
-use crate::sabotage::Spoil;
+use crate::sabotage::{Spoil, Symptom};
 
 /// What a bad server would do.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -15,6 +15,15 @@ pub(crate) enum Bug {
     ResendForgotten,
     /// Acknowledges the message after the last one that it processed.
     AckOffByOne,
+}
+
+impl Symptom for Bug {
+    fn symptom(self) -> &'static str {
+        match self {
+            Self::ResendForgotten => "a client sees",
+            Self::AckOffByOne => "chats reached the server",
+        }
+    }
 }
 
 /// A bug, and what it has to remember.

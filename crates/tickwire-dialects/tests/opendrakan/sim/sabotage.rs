@@ -5,8 +5,8 @@ use tickwire_dialects::opendrakan::message::{BasicChanges, Confirm, Lifecycle, M
 use tickwire_session::Addr;
 use tickwire_state::Tick;
 
-use super::super::script::{bytes_of, each};
-use crate::sabotage::Spoil;
+use crate::sabotage::{Spoil, Symptom};
+use crate::script::{bytes_of, each};
 
 /// A mistake that a server could make.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -17,6 +17,15 @@ pub(super) enum Bug {
     ForgottenJump,
     /// Says of destroyed objects that they run.
     NotDestroyed,
+}
+
+impl Symptom for Bug {
+    fn symptom(self) -> &'static str {
+        match self {
+            Self::OtherReference | Self::NotDestroyed => "is not what it was",
+            Self::ForgottenJump => "a jump is shown on its way",
+        }
+    }
 }
 
 impl Spoil for Bug {

@@ -11,7 +11,7 @@ use tickwire_dialects::pixmess::mask::Masks;
 use tickwire_dialects::pixmess::message::FromServer;
 use tickwire_session::{Addr, StreamId};
 
-use crate::sabotage::Spoil;
+use crate::sabotage::{Spoil, Symptom};
 
 /// What a bad server would do.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -33,9 +33,10 @@ impl Bug {
             Self::TrainForgotten => 0x46,
         }
     }
+}
 
-    /// What a checker says that has found this bug and no other.
-    pub(crate) const fn symptom(self) -> &'static str {
+impl Symptom for Bug {
+    fn symptom(self) -> &'static str {
         match self {
             Self::DestructionForgotten => "is not there",
             Self::PositionForgotten => "and it is at",

@@ -6,7 +6,8 @@ use tickwire_dialects::reone::{
     AnyStatus, ClientEvent, CreatureStatus, Mode, ObjectId, SnapshotSeq, SpatialStatus,
 };
 
-use super::script::{ClientScript, creature, full, header, keep, last, ms, packet, parameters};
+use super::script::{ClientScript, SERVER, creature, full, header, keep, last, packet, parameters};
+use crate::driven::ms;
 use crate::golden::unhex;
 
 fn moved(id: u32, from: f32, to: f32) -> DownElement<'static> {
@@ -18,7 +19,7 @@ fn moved(id: u32, from: f32, to: f32) -> DownElement<'static> {
 
 /// Where the creatures of the newest snapshot are.
 fn places(script: &ClientScript) -> Vec<(u32, f32)> {
-    let newest = script.client.newest().expect("there is one");
+    let newest = script.session.newest().expect("there is one");
     let objects = newest.objects();
     objects.map(|(id, object)| (id.0, object.pos().x)).collect()
 }
@@ -33,14 +34,14 @@ fn acknowledged(script: &mut ClientScript) -> Vec<u32> {
 fn a_snapshot_of_one_datagram_is_acknowledged_at_once() {
     let mut script = ClientScript::ready(2);
     // Snapshot 1 against the base, tick 3; KeepAlive of 1; Last of 1.
-    script.send_bytes(&unhex(
+    script.send_raw(&unhex(
         "010000000000000003000000 0401 01000000 8601 01"
             .replace(' ', "")
             .as_str(),
     ));
-    assert_eq!(script.client.newest().unwrap().tick, 3);
+    assert_eq!(script.session.newest().unwrap().tick, 3);
     // A header alone: packet 3 after Ping and Ready, snapshot 1, nothing shown yet.
-    assert_eq!(script.datagrams, [unhex("030000000100000000000000")]);
+    assert_eq!(script.taken(SERVER), [unhex("030000000100000000000000")]);
     assert_eq!(places(&script), [(1, 1.0)], "2 has left");
 }
 
@@ -49,17 +50,17 @@ fn states_follow_from_the_base_and_from_what_was_acknowledged() {
     let mut script = ClientScript::ready(3);
     script.snapshot(1, 0, &[moved(1, 1.0, 10.0), keep(2), keep(3), full(9, 9.0)]);
     assert_eq!(places(&script), [(1, 10.0), (2, 2.0), (3, 3.0), (9, 9.0)]);
-    assert_eq!(script.client.mode(), Some(Mode::Fallback));
+    assert_eq!(script.session.mode(), Some(Mode::Fallback));
     script.snapshot(2, 1, &[keep(1), moved(9, 9.0, 90.0)]);
     assert_eq!(places(&script), [(1, 10.0), (9, 90.0)]);
-    assert_eq!(script.client.mode(), Some(Mode::Performant));
+    assert_eq!(script.session.mode(), Some(Mode::Performant));
     // Against 1 again: the acknowledgement of 2 was lost.
     script.snapshot(3, 1, &[moved(2, 2.0, 20.0)]);
     assert_eq!(places(&script), [(2, 20.0)]);
-    let old = script.client.snapshot(SnapshotSeq(1)).unwrap();
+    let old = script.session.snapshot(SnapshotSeq(1)).unwrap();
     assert_eq!(old.objects().len(), 4);
     assert_eq!(acknowledged(&mut script), [1, 2, 3]);
-    let counters = script.client.counters();
+    let counters = script.session.counters();
     assert_eq!((counters.fallback, counters.performant), (1, 2));
 }
 
@@ -78,7 +79,7 @@ fn other_objects_change_too() {
     script.snapshot(1, 0, &[DownElement::SpatialFull { id, status: door }]);
     let delta = Delta::between(&door, &broken);
     script.snapshot(2, 1, &[DownElement::SpatialDiff { id, delta }]);
-    let held = script.client.newest().unwrap().object(id);
+    let held = script.session.newest().unwrap().object(id);
     assert_eq!(held, Some(&AnyStatus::Spatial(broken)));
 }
 
@@ -106,16 +107,16 @@ fn datagrams_come_in_any_order_and_twice() {
         let mut script = ClientScript::ready(2);
         for (step, part) in order.into_iter().enumerate() {
             assert_eq!(acknowledged(&mut script), [], "not whole after {step}");
-            script.send_bytes(&parts[part]);
+            script.send_raw(&parts[part]);
             if step < 2 {
-                script.send_bytes(&parts[part]);
+                script.send_raw(&parts[part]);
             }
         }
         assert_eq!(acknowledged(&mut script), [1]);
         assert_eq!(places(&script), [(10, 1.0), (11, 2.0), (12, 3.0)]);
-        assert_eq!(script.client.counters().duplicate, 2);
+        assert_eq!(script.session.counters().duplicate, 2);
         // Again, because the acknowledgement was lost: it is said again.
-        script.send_bytes(&parts[0]);
+        script.send_raw(&parts[0]);
         assert_eq!(acknowledged(&mut script), [1]);
     }
 }
@@ -125,32 +126,32 @@ fn datagrams_of_several_snapshots_mix() {
     let (first, second) = (three(1), three(2));
     let mut script = ClientScript::ready(2);
     for part in [&first[0], &second[2], &second[0], &first[2]] {
-        script.send_bytes(part);
+        script.send_raw(part);
     }
-    script.send_bytes(&second[1]);
+    script.send_raw(&second[1]);
     assert_eq!(acknowledged(&mut script), [2]);
     // An older one still becomes whole, and is not what is acknowledged.
-    script.send_bytes(&first[1]);
+    script.send_raw(&first[1]);
     assert_eq!(script.whole(), [2, 1]);
     assert_eq!(acknowledged(&mut script), []);
-    assert!(script.client.snapshot(SnapshotSeq(1)).is_some());
+    assert!(script.session.snapshot(SnapshotSeq(1)).is_some());
 }
 
 #[test]
 fn what_never_becomes_whole_gives_way() {
     let mut script = ClientScript::ready(2);
     for sequence in 1..=100 {
-        script.send_bytes(&three(sequence)[0]);
+        script.send_raw(&three(sequence)[0]);
     }
     assert_eq!(acknowledged(&mut script), []);
     // The newest ones are still there, the others begin anew.
     let [_, second, third] = three(95);
-    script.send_bytes(&second);
-    script.send_bytes(&third);
+    script.send_raw(&second);
+    script.send_raw(&third);
     assert_eq!(acknowledged(&mut script), [95]);
     let [_, second, third] = three(50);
-    script.send_bytes(&second);
-    script.send_bytes(&third);
+    script.send_raw(&second);
+    script.send_raw(&third);
     assert_eq!(script.whole(), [95]);
 }
 
@@ -158,20 +159,20 @@ fn what_never_becomes_whole_gives_way() {
 fn datagrams_that_contradict_each_other_are_not_taken() {
     let mut script = ClientScript::ready(2);
     // Made against something else.
-    script.send_bytes(&three(5)[0]);
-    script.send_bytes(&packet(header(5, 1), &[full(11, 2.0)]));
+    script.send_raw(&three(5)[0]);
+    script.send_raw(&packet(header(5, 1), &[full(11, 2.0)]));
     // Two of them are the last.
-    script.send_bytes(&three(5)[2]);
-    script.send_bytes(&packet(header(5, 0), &[full(11, 2.0), last(4)]));
-    assert_eq!(script.client.counters().contradiction, 2);
-    script.send_bytes(&three(5)[1]);
+    script.send_raw(&three(5)[2]);
+    script.send_raw(&packet(header(5, 0), &[full(11, 2.0), last(4)]));
+    assert_eq!(script.session.counters().contradiction, 2);
+    script.send_raw(&three(5)[1]);
     assert_eq!(acknowledged(&mut script), [5]);
     // More than there are: the snapshot is lost as a whole.
     for part in &three(6)[..2] {
-        script.send_bytes(part);
+        script.send_raw(part);
     }
-    script.send_bytes(&packet(header(6, 0), &[last(2)]));
-    assert_eq!(script.client.counters().contradiction, 3);
+    script.send_raw(&packet(header(6, 0), &[last(2)]));
+    assert_eq!(script.session.counters().contradiction, 3);
     assert_eq!(acknowledged(&mut script), []);
 }
 
@@ -180,7 +181,7 @@ fn a_baseline_that_is_not_held_drops_the_snapshot() {
     let mut script = ClientScript::ready(2);
     script.snapshot(1, 0, &[keep(1)]);
     script.snapshot(5, 3, &[keep(1)]);
-    assert_eq!(script.client.counters().baseline_missing, 1);
+    assert_eq!(script.session.counters().baseline_missing, 1);
     assert_eq!(acknowledged(&mut script), [1]);
     assert_eq!(places(&script), [(1, 1.0)]);
 }
@@ -192,13 +193,13 @@ fn baselines_older_than_the_newest_acknowledgement_are_dropped() {
         script.snapshot(sequence, sequence - 1, &[keep(1)]);
     }
     script.snapshot(6, 4, &[keep(1)]);
-    let held = |sequence| script.client.snapshot(SnapshotSeq(sequence)).is_some();
+    let held = |sequence| script.session.snapshot(SnapshotSeq(sequence)).is_some();
     assert_eq!([3, 4, 5, 6].map(held), [false, true, true, true]);
     // Without acknowledgements, 32 are held.
     for sequence in 7..=60 {
         script.snapshot(sequence, 0, &[keep(1)]);
     }
-    let held = |sequence| script.client.snapshot(SnapshotSeq(sequence)).is_some();
+    let held = |sequence| script.session.snapshot(SnapshotSeq(sequence)).is_some();
     assert_eq!([28, 29, 60].map(held), [false, true, true]);
 }
 
@@ -217,8 +218,8 @@ fn check_spoilt(elements: &[DownElement<'_>], count: impl Fn(&ClientScript) -> u
 
 #[test]
 fn lists_that_make_no_sense_change_nothing() {
-    let unknown = |script: &ClientScript| script.client.counters().unknown_object;
-    let twice = |script: &ClientScript| script.client.counters().object_twice;
+    let unknown = |script: &ClientScript| script.session.counters().unknown_object;
+    let twice = |script: &ClientScript| script.session.counters().object_twice;
     check_spoilt(&[full(7, 1.0), keep(2)], unknown);
     check_spoilt(&[full(7, 1.0), moved(2, 2.0, 3.0)], unknown);
     let spatial = DownElement::SpatialDiff {
@@ -236,9 +237,9 @@ fn a_mask_beyond_the_fields_does_not_decode() {
     // CreatureDiff of 1 with bit 11, and one with no bit at all; Last.
     for mask in ["0008", "0000"] {
         let digits = format!("010000000000000003000000 0001 01000000 {mask} 860101");
-        script.send_bytes(&unhex(&digits.replace(' ', "")));
+        script.send_raw(&unhex(&digits.replace(' ', "")));
     }
-    assert_eq!(script.client.counters().undecodable, 2);
+    assert_eq!(script.session.counters().undecodable, 2);
     assert_eq!(acknowledged(&mut script), []);
 }
 
@@ -259,14 +260,14 @@ fn coded_snapshots_unfold_once_that_was_agreed_on() {
     writer.finish();
     let plain = packet(header(1, 0), &many);
     assert!(bytes.len() < plain.len() / 2, "{}", bytes.len());
-    script.send_bytes(&bytes);
+    script.send_raw(&bytes);
     assert_eq!(places(&script).len(), 20);
     // Uncoded snapshots need the byte that says so.
     script.snapshot(2, 0, &[keep(1)]);
-    assert_eq!(script.client.counters().undecodable, 1);
+    assert_eq!(script.session.counters().undecodable, 1);
     // What is no snapshot has no such byte.
     script.control(&[DownElement::EventAck(Default::default())]);
-    assert_eq!(script.client.counters().undecodable, 1);
+    assert_eq!(script.session.counters().undecodable, 1);
 }
 
 #[test]
@@ -275,18 +276,18 @@ fn after_a_hang_everything_begins_with_the_base() {
     script.snapshot(2, 1, &[keep(1)]);
     script.pass(ms(1_999));
     script.snapshot(3, 2, &[keep(1)]);
-    assert_eq!(script.client.counters().hang, 0);
+    assert_eq!(script.session.counters().hang, 0);
     script.pass(ms(2_000));
     script.forget();
     // The server still believes in 3, until that is out of its history.
     script.snapshot(43, 3, &[keep(1)]);
-    assert_eq!(script.client.counters().hang, 1);
+    assert_eq!(script.session.counters().hang, 1);
     assert_eq!(script.whole(), []);
     let now = script.now;
-    let shown = script.client.sample(now).expect("the old picture stays");
+    let shown = script.session.sample(now).expect("the old picture stays");
     assert_eq!(shown.sequence(), SnapshotSeq(3));
     for part in three(44) {
-        script.send_bytes(&part);
+        script.send_raw(&part);
     }
     assert_eq!(script.whole(), [44]);
     assert_eq!(acknowledged(&mut script), [44]);
@@ -296,7 +297,7 @@ fn after_a_hang_everything_begins_with_the_base() {
 fn the_own_creature_and_the_events_it_answers_come_with_each_snapshot() {
     let mut script = ClientScript::playing();
     for _ in 0..4 {
-        script.client.send_event(1, &[]).unwrap();
+        script.session.send_event(1, &[]).unwrap();
     }
     let ack = |id| DownElement::EventAck(tickwire_dialects::reone::EventId(id));
     let told = |script: &mut ClientScript| -> Vec<(u32, u32, Option<CreatureStatus>)> {
@@ -317,5 +318,5 @@ fn the_own_creature_and_the_events_it_answers_come_with_each_snapshot() {
     // What nobody sent cannot be acknowledged.
     script.snapshot(6, 1, &[ack(9)]);
     assert_eq!(told(&mut script), [(6, 4, None)]);
-    assert_eq!(script.client.counters().ack_never_sent, 1);
+    assert_eq!(script.session.counters().ack_never_sent, 1);
 }

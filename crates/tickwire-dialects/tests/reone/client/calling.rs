@@ -7,7 +7,8 @@ use tickwire_dialects::reone::{
 };
 use tickwire_session::Ended;
 
-use super::script::{ClientScript, full, keep, ms, parameters, shelf, text};
+use super::script::{ClientScript, full, keep, parameters, shelf, text};
+use crate::driven::ms;
 use crate::golden::unhex;
 
 fn answer(script: &mut ClientScript, id: u32, status: Status, answer: &[u8]) {
@@ -46,7 +47,7 @@ fn questions_of_the_protocol_get_answers_of_their_type() {
         Call::Log(text("it burns")),
     ];
     for call in calls {
-        script.client.ask(now, call).unwrap();
+        script.session.ask(now, call).unwrap();
     }
     script.drain();
     let asked = script.calls();
@@ -76,7 +77,7 @@ fn every_call_ends_once_whatever_happens() {
     let mut script = acquainted();
     for _ in 0..7 {
         let now = script.now;
-        script.client.call(now, text("score"), b"x").unwrap();
+        script.session.call(now, text("score"), b"x").unwrap();
     }
     answer(&mut script, 2, Status::Ok, b"12");
     answer(&mut script, 3, Status::UnknownMethod, &[]);
@@ -85,7 +86,7 @@ fn every_call_ends_once_whatever_happens() {
     // Twice, and of nothing.
     answer(&mut script, 5, Status::Refused, &[]);
     answer(&mut script, 99, Status::Ok, &[]);
-    assert_eq!(script.client.counters().unasked_result, 2);
+    assert_eq!(script.session.counters().unasked_result, 2);
     let expected = [
         (2, Ok(CallReply::Bytes(b"12".to_vec()))),
         (3, Err(CallFailure::UnknownMethod)),
@@ -100,8 +101,8 @@ fn every_call_ends_once_whatever_happens() {
     assert_eq!(ended(&mut script), late);
 
     let now = script.now;
-    script.client.ask(now, Call::Global(text("a"))).unwrap();
-    script.client.ask(now, Call::Global(text("b"))).unwrap();
+    script.session.ask(now, Call::Global(text("a"))).unwrap();
+    script.session.ask(now, Call::Global(text("b"))).unwrap();
     answer(&mut script, 9, Status::Ok, b"xx");
     script.close(Ended::Reset);
     let expected = [
@@ -110,7 +111,7 @@ fn every_call_ends_once_whatever_happens() {
     ];
     assert_eq!(ended(&mut script), expected);
     let now = script.now;
-    let refused = script.client.ask(now, Call::Global(text("c")));
+    let refused = script.session.ask(now, Call::Global(text("c")));
     assert_eq!(refused, Err(AskError::NotConnected));
 }
 
@@ -119,18 +120,18 @@ fn too_many_calls_are_refused() {
     let mut script = acquainted();
     let now = script.now;
     for _ in 0..CALLS_UNDER_WAY {
-        script.client.call(now, text("score"), &[]).unwrap();
+        script.session.call(now, text("score"), &[]).unwrap();
     }
-    let more = script.client.call(now, text("score"), &[]);
+    let more = script.session.call(now, text("score"), &[]);
     assert_eq!(more, Err(AskError::TooMany));
-    let long = script.client.call(now, text("score"), &[0; 65_537]);
+    let long = script.session.call(now, text("score"), &[0; 65_537]);
     assert_eq!(long, Err(AskError::TooLong));
 }
 
 /// The creatures that are shown.
 fn shown(script: &mut ClientScript) -> Vec<(u32, String)> {
     let now = script.now;
-    let view = script.client.sample(now).expect("there is a world");
+    let view = script.session.sample(now).expect("there is a world");
     let objects = view.objects();
     let named = objects.map(|(id, shown)| (id.0, shown.resref.unwrap_or("-").to_owned()));
     named.collect()
@@ -153,7 +154,7 @@ fn a_creature_is_shown_once_its_resref_is_known() {
     };
     assert_eq!(script.events(), [known]);
     assert_eq!(shown(&mut script), [(2, "n_bob".to_owned())]);
-    assert_eq!(script.client.resref(ObjectId(2)), Some("n_bob"));
+    assert_eq!(script.session.resref(ObjectId(2)), Some("n_bob"));
     // It is asked once, even if the creature goes and comes back.
     script.snapshot(2, 1, &[]);
     script.snapshot(3, 1, &[keep(1), keep(2)]);
@@ -164,7 +165,7 @@ fn a_creature_is_shown_once_its_resref_is_known() {
 fn a_question_that_came_to_nothing_is_asked_again_later() {
     let mut script = ClientScript::ready(2);
     script.snapshot(1, 0, &[keep(1)]);
-    script.written.clear();
+    script.written();
     for (sequence, status) in [(2, Status::Refused), (4, Status::BadArgument)] {
         answer(&mut script, sequence / 2, status, &[]);
         script.pass(ms(900));
@@ -188,13 +189,13 @@ fn a_crowd_is_asked_for_a_few_at_a_time() {
         if number == 2 {
             part.push(super::script::last(3));
         }
-        script.send_bytes(&super::script::packet(header, &part));
+        script.send_raw(&super::script::packet(header, &part));
     }
     assert_eq!(script.calls().len(), RESREFS_ASKED);
     for id in 1..=10 {
         answer(&mut script, id, Status::Ok, b"n_x\0");
     }
-    let all: Vec<_> = script.client.newest().unwrap().objects().collect();
+    let all: Vec<_> = script.session.newest().unwrap().objects().collect();
     assert_eq!(all.len(), 45);
     let again: Vec<_> = all.iter().map(|(id, _)| keep(id.0)).collect();
     script.snapshot(2, 1, &again);
@@ -224,7 +225,7 @@ fn another_module_has_other_creatures() {
     assert_eq!(asked, [3, 4]);
     // The answer to the question of before says nothing of this module.
     answer(&mut script, 2, Status::Ok, b"n_old\0");
-    assert_eq!(script.client.resref(ObjectId(8)), None);
+    assert_eq!(script.session.resref(ObjectId(8)), None);
     answer(&mut script, 4, Status::Ok, b"n_new\0");
-    assert_eq!(script.client.resref(ObjectId(8)), Some("n_new"));
+    assert_eq!(script.session.resref(ObjectId(8)), Some("n_new"));
 }

@@ -6,7 +6,8 @@ use tickwire_dialects::reone::message::{
 };
 use tickwire_dialects::reone::{ClientEvent, ObjectId, SnapshotSeq, Vec3};
 
-use super::script::{ClientScript, config, keep, ms, parameters, shelf, text};
+use super::script::{ClientScript, config, keep, parameters, shelf, text};
+use crate::driven::ms;
 
 fn animation(at: u32) -> DownElement<'static> {
     DownElement::PlayAnimation(PlayAnimation {
@@ -115,14 +116,14 @@ fn commands_long_over_are_dropped() {
     script.events();
     script.control(&[effect(35, "v_fire"), DownElement::Ballistics(shot(35, 0.0))]);
     assert_eq!(script.events(), []);
-    assert_eq!(script.client.counters().command_late, 2);
+    assert_eq!(script.session.counters().command_late, 2);
     script.control(&[effect(36, "v_fire")]);
     assert_eq!(script.events().len(), 1);
 }
 
 /// The ages of the shots in the air, in milliseconds.
 fn ages(script: &ClientScript) -> Vec<u128> {
-    let shots = script.client.shots(script.now);
+    let shots = script.session.shots(script.now);
     shots.map(|flight| flight.age.as_millis()).collect()
 }
 
@@ -159,7 +160,7 @@ fn shots_are_forgotten_when_they_are_over_hit_or_too_many() {
     fire(&mut script, 1, 2.0);
     script.pass(ms(150));
     assert_eq!(ages(&script), [50, 50]);
-    script.client.end_shots(|shot| shot.origin.x == 1.0);
+    script.session.end_shots(|shot| shot.origin.x == 1.0);
     assert_eq!(ages(&script), [50]);
     // A duplicate does not bring it back.
     fire(&mut script, 1, 1.0);

@@ -6,7 +6,8 @@ use tickwire_dialects::reone::{
 };
 use tickwire_session::{Ended, Session, StreamId, Transmit};
 
-use super::script::{ClientScript, MODULE, SERVER, config, ms, text};
+use super::script::{ClientScript, MODULE, SERVER, config, text};
+use crate::driven::ms;
 use crate::golden::unhex;
 
 const STREAM: StreamId = StreamId::Dialled(0);
@@ -19,19 +20,19 @@ fn it_dials_and_says_hello() {
         to: SERVER,
     };
     assert_eq!(script.orders, [dial]);
-    assert_eq!(script.client.phase(), Phase::Connecting);
+    assert_eq!(script.session.phase(), Phase::Connecting);
     script.accept();
     // Kind 1, 6 bytes: version 1, "ann".
-    assert_eq!(script.written, unhex("01060000000100616e6e00"));
-    assert_eq!(script.client.phase(), Phase::Handshaking);
+    assert_eq!(script.written(), unhex("01060000000100616e6e00"));
+    assert_eq!(script.session.phase(), Phase::Handshaking);
 }
 
 #[test]
 fn welcome_leads_to_the_manifest() {
     let mut script = ClientScript::open();
-    script.written.clear();
+    script.written();
     // Kind 2, 23 bytes: client 3, token, module 5, "danm13".
-    script.write_bytes(&unhex(
+    script.write_raw(&unhex(
         "021700000003000000887766554433221105000000\
          64616e6d313300",
     ));
@@ -45,10 +46,10 @@ fn welcome_leads_to_the_manifest() {
     assert_eq!(script.events(), [welcomed, loading]);
     // Kind 4, 17 bytes: "manifest" from offset 0.
     assert_eq!(
-        script.written,
+        script.written(),
         unhex("04110000006d616e6966657374000000000000000000")
     );
-    assert_eq!(script.client.phase(), Phase::Loading);
+    assert_eq!(script.session.phase(), Phase::Loading);
 }
 
 #[test]
@@ -63,19 +64,19 @@ fn a_name_that_cannot_be_sent_is_refused() {
 fn nothing_is_said_before_the_server_listens() {
     let mut script = ClientScript::open();
     let now = script.now;
-    assert_eq!(script.client.send_event(1, &[]), Err(SendError::NotReady));
-    let asked = script.client.call(now, text("score"), &[]);
+    assert_eq!(script.session.send_event(1, &[]), Err(SendError::NotReady));
+    let asked = script.session.call(now, text("score"), &[]);
     assert_eq!(asked, Err(AskError::NotConnected));
-    assert_eq!(script.client.render_time(now), None);
-    assert!(script.client.sample(now).is_none());
+    assert_eq!(script.session.render_time(now), None);
+    assert!(script.session.sample(now).is_none());
 }
 
 fn ended(script: &mut ClientScript) -> EndReason {
     let events = script.events();
-    assert_eq!(script.client.poll_timeout(), None);
+    assert_eq!(script.session.poll_timeout(), None);
     match events.last() {
         Some(ClientEvent::Ended(why)) => {
-            assert_eq!(script.client.phase(), Phase::Ended(*why));
+            assert_eq!(script.session.phase(), Phase::Ended(*why));
             *why
         }
         other => panic!("{other:?}"),
@@ -103,7 +104,7 @@ fn a_refusal_is_told_in_the_servers_words() {
         let over = ClientEvent::Ended(EndReason::Refused(reason));
         assert_eq!(events, [refused, over]);
         assert_eq!(script.orders[1..], [Transmit::Finish { on: STREAM }]);
-        assert_eq!(script.client.poll_timeout(), None);
+        assert_eq!(script.session.poll_timeout(), None);
     }
 }
 
@@ -111,7 +112,7 @@ fn a_refusal_is_told_in_the_servers_words() {
 fn what_would_harm_a_terminal_is_not_in_a_reason() {
     let mut script = ClientScript::open();
     // Kind 3, 11 bytes: reason 200, an escape sequence, a line end, half a character.
-    script.write_bytes(&unhex("030b000000c81b5b324a0d0a6e6fc300"));
+    script.write_raw(&unhex("030b000000c81b5b324a0d0a6e6fc300"));
     let refused = ClientEvent::Refused {
         reason: Refusal(200),
         text: "\u{fffd}[2J\u{fffd}\u{fffd}no\u{fffd}".into(),
@@ -142,12 +143,12 @@ fn every_end_has_its_reason() {
     assert_eq!(script.orders[1..], [Transmit::Finish { on: STREAM }]);
 
     let mut script = ClientScript::open();
-    script.write_bytes(&unhex("ff"));
+    script.write_raw(&unhex("ff"));
     assert_eq!(ended(&mut script), EndReason::Undecodable);
     assert_eq!(script.orders[1..], [Transmit::Finish { on: STREAM }]);
 
     let mut script = ClientScript::playing();
-    script.client.disconnect();
+    script.session.disconnect();
     script.drain();
     assert_eq!(ended(&mut script), EndReason::Disconnected);
     assert_eq!(script.orders[1..], [Transmit::Finish { on: STREAM }]);
@@ -164,8 +165,8 @@ fn frames_that_make_no_sense_are_counted() {
         module: MODULE,
         name: text("a"),
     }]);
-    assert_eq!(script.client.phase(), Phase::Handshaking);
+    assert_eq!(script.session.phase(), Phase::Handshaking);
     script.welcome();
     script.welcome();
-    assert_eq!(script.client.counters().unexpected, 2);
+    assert_eq!(script.session.counters().unexpected, 2);
 }

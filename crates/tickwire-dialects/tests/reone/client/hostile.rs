@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use tickwire_dialects::reone::message::{Compression, DownElement, DownHeader, Parameters};
 use tickwire_dialects::reone::{Phase, Snapshot, SnapshotSeq};
 
+use crate::driven::ms;
+
 use super::script::{ClientScript, full, header, keep, last, packet, parameters};
 
 /// Arbitrary bytes behind a header that may be right, or packets with a byte changed.
@@ -52,7 +54,7 @@ fn good_packet() -> impl Strategy<Value = Vec<u8>> {
 
 /// All that a client holds of snapshots.
 fn held(script: &ClientScript) -> Vec<Snapshot> {
-    let client = &script.client;
+    let client = &script.session;
     let held = (1..16).filter_map(|sequence| client.snapshot(SnapshotSeq(sequence)));
     held.chain(client.newest()).cloned().collect()
 }
@@ -62,7 +64,7 @@ fn a_million_datagrams_of_future_snapshots_are_bounded() {
     let mut script = ClientScript::ready(2);
     for sequence in 1..=100_000 {
         let bytes = packet(header(sequence, 0), &[full(sequence, 0.0)]);
-        script.send_bytes(&bytes);
+        script.send_raw(&bytes);
     }
     script.snapshot(200_000, 0, &[keep(1)]);
     assert_eq!(script.whole(), [200_000]);
@@ -72,7 +74,7 @@ fn a_million_datagrams_of_future_snapshots_are_bounded() {
 fn datagrams_of_future_snapshots_do_not_keep_out_a_whole_one() {
     let mut script = ClientScript::ready(2);
     for sequence in 1_001..=1_100 {
-        script.send_bytes(&packet(header(sequence, 0), &[keep(1)]));
+        script.send_raw(&packet(header(sequence, 0), &[keep(1)]));
     }
     for sequence in 1..=3 {
         script.snapshot(sequence, 0, &[keep(1)]);
@@ -84,9 +86,9 @@ fn datagrams_of_future_snapshots_do_not_keep_out_a_whole_one() {
 fn a_snapshot_of_more_datagrams_than_there_can_be_is_given_up() {
     let mut script = ClientScript::ready(2);
     for id in 0..1_000 {
-        script.send_bytes(&packet(header(1, 0), &[full(id, 0.0)]));
+        script.send_raw(&packet(header(1, 0), &[full(id, 0.0)]));
     }
-    assert_eq!(script.client.counters().contradiction, 1_000 / 255);
+    assert_eq!(script.session.counters().contradiction, 1_000 / 255);
     script.snapshot(2, 0, &[keep(1)]);
     assert_eq!(script.whole(), [2]);
 }
@@ -94,13 +96,13 @@ fn a_snapshot_of_more_datagrams_than_there_can_be_is_given_up() {
 #[test]
 fn one_bad_element_undoes_its_datagram() {
     let mut script = ClientScript::playing();
-    script.client.send_event(1, &[]).unwrap();
+    script.session.send_event(1, &[]).unwrap();
     script.drain();
     let ack = DownElement::EventAck(tickwire_dialects::reone::EventId(1));
     let mut bytes = packet(DownHeader::unsequenced(0), &[ack]);
     bytes.extend([5, 1, 0]);
-    script.send_bytes(&bytes);
-    assert_eq!(script.client.counters().undecodable, 1);
+    script.send_raw(&bytes);
+    assert_eq!(script.session.counters().undecodable, 1);
     script.datagrams.clear();
     script.snapshot(2, 1, &[]);
     assert_eq!(
@@ -120,14 +122,14 @@ proptest! {
         let compression = if is_coded { Compression::Huffman } else { Compression::None };
         let mut script = ClientScript::ready_with(3, Parameters { compression, ..parameters() });
         for datagram in datagrams {
-            script.send_bytes(&datagram);
+            script.send_raw(&datagram);
             let now = script.now;
-            if let Some(view) = script.client.sample(now) {
+            if let Some(view) = script.session.sample(now) {
                 view.objects().count();
             }
-            script.pass(super::script::ms(30));
+            script.pass(ms(30));
         }
-        script.write_bytes(&stream);
+        script.write_raw(&stream);
         script.events();
     }
 
@@ -141,13 +143,13 @@ proptest! {
             let before = held(&script);
             script.events();
             script.datagrams.clear();
-            script.send_bytes(&datagram);
+            script.send_raw(&datagram);
             let whole = script.whole();
-            if whole.is_empty() && script.client.phase() == Phase::Playing {
+            if whole.is_empty() && script.session.phase() == Phase::Playing {
                 prop_assert_eq!(held(&script), before);
             }
             for uplink in script.uplinks() {
-                let newest = script.client.newest().map_or(0, |newest| newest.sequence.0);
+                let newest = script.session.newest().map_or(0, |newest| newest.sequence.0);
                 prop_assert_eq!(uplink.acknowledged, newest);
             }
         }

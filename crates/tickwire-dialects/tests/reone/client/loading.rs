@@ -7,7 +7,8 @@ use tickwire_dialects::reone::{ClientEvent, EndReason, LoadFault, ModuleNumber, 
 use tickwire_session::Ended;
 use tickwire_session::bulk::{ContentHash, Shelf};
 
-use super::script::{ClientScript, base, config, ms, shelf, text};
+use super::script::{ClientScript, base, config, shelf, text};
+use crate::driven::ms;
 
 /// A shelf with a base and a rather large texture.
 fn textured() -> Shelf {
@@ -43,7 +44,7 @@ fn piece(script: &mut ClientScript, shelf: &Shelf, name: &str, range: std::ops::
 fn everything_listed_is_fetched_and_told() {
     let mut script = welcomed();
     script.serve(&textured());
-    assert_eq!(script.client.phase(), Phase::Initialising);
+    assert_eq!(script.session.phase(), Phase::Initialising);
     let frames = script.frames();
     assert_eq!(frames.last().map(String::as_str), Some("Loaded"));
     let events = script.events();
@@ -54,7 +55,7 @@ fn everything_listed_is_fetched_and_told() {
     });
     // The base is the client's own.
     assert_eq!(fetched.collect::<Vec<_>>(), [("texture", &texture())]);
-    assert_eq!(script.client.loading().unwrap().resources, 2);
+    assert_eq!(script.session.loading().unwrap().resources, 2);
 }
 
 #[test]
@@ -84,7 +85,7 @@ fn progress_is_told_piece_by_piece() {
         panic!("not one event");
     };
     assert_eq!(second.have, 6_000);
-    assert_eq!(script.client.loading().unwrap().have, 6_000);
+    assert_eq!(script.session.loading().unwrap().have, 6_000);
 }
 
 #[test]
@@ -111,7 +112,7 @@ fn a_broken_stream_costs_nothing_that_came() {
     script.serve_one(&shelf, "base", 0);
     piece(&mut script, &shelf, "texture", 0..4_321);
     script.close(Ended::Reset);
-    assert_eq!(script.client.phase(), Phase::Reconnecting);
+    assert_eq!(script.session.phase(), Phase::Reconnecting);
     script.pass(ms(1_000));
     script.accept();
     script.welcome();
@@ -119,7 +120,7 @@ fn a_broken_stream_costs_nothing_that_came() {
     script.serve_one(&shelf, "manifest", 0);
     assert_eq!(script.fetches(), [("texture".to_owned(), 4_321)]);
     script.serve_one(&shelf, "texture", 4_321);
-    assert_eq!(script.client.phase(), Phase::Initialising);
+    assert_eq!(script.session.phase(), Phase::Initialising);
     let events = script.events();
     let has_texture = |event: &ClientEvent| matches!(event, ClientEvent::Fetched(fetched) if fetched.bytes == texture());
     assert_eq!(events.iter().filter(|event| has_texture(event)).count(), 1);
@@ -129,7 +130,7 @@ fn a_broken_stream_costs_nothing_that_came() {
 fn check_fault(script: &mut ClientScript, fault: LoadFault) {
     let why = EndReason::Load(fault);
     assert_eq!(script.events().last(), Some(&ClientEvent::Ended(why)));
-    assert_eq!(script.client.phase(), Phase::Ended(why));
+    assert_eq!(script.session.phase(), Phase::Ended(why));
 }
 
 /// Sends a manifest.
@@ -226,8 +227,8 @@ fn a_refused_fetch_concerns_that_resource_whatever_the_number() {
             [refused, ClientEvent::Loaded],
             "{reason:?}"
         );
-        assert_eq!(script.client.phase(), Phase::Initialising);
-        assert_eq!(script.client.loading().unwrap().resources, 1);
+        assert_eq!(script.session.phase(), Phase::Initialising);
+        assert_eq!(script.session.loading().unwrap().resources, 1);
     }
 }
 
@@ -259,7 +260,7 @@ fn another_module_is_loaded_in_the_middle_of_the_first() {
         name: text("tar_m02"),
     };
     script.write(&[changed]);
-    assert_eq!(script.client.module(), Some(ModuleNumber(6)));
+    assert_eq!(script.session.module(), Some(ModuleNumber(6)));
     assert_eq!(script.fetches(), [("manifest".to_owned(), 0)]);
     // What was asked for before comes to nothing, one way or another.
     let refused = DownFrame::Refused {
@@ -268,21 +269,21 @@ fn another_module_is_loaded_in_the_middle_of_the_first() {
     };
     script.write(&[refused]);
     piece(&mut script, &textured(), "texture", 1_000..2_000);
-    assert_eq!(script.client.counters().unasked_piece, 1);
+    assert_eq!(script.session.counters().unasked_piece, 1);
     // The same texture is listed again, and goes on where it was.
     script.serve_one(&textured(), "manifest", 0);
     let again = [("base".to_owned(), 0), ("texture".to_owned(), 1_000)];
     assert_eq!(script.fetches(), again);
     script.serve_one(&textured(), "base", 0);
     script.serve_one(&textured(), "texture", 1_000);
-    assert_eq!(script.client.phase(), Phase::Initialising);
+    assert_eq!(script.session.phase(), Phase::Initialising);
 }
 
 #[test]
 fn a_server_that_stops_in_the_middle_is_given_up() {
     let mut script = welcomed();
     script.pass(ms(89_999));
-    assert_eq!(script.client.phase(), Phase::Loading);
+    assert_eq!(script.session.phase(), Phase::Loading);
     script.pass(ms(1));
-    assert_eq!(script.client.phase(), Phase::Reconnecting);
+    assert_eq!(script.session.phase(), Phase::Reconnecting);
 }

@@ -9,7 +9,8 @@ use tickwire_dialects::reone::{
 use tickwire_session::Events as _;
 use tickwire_state::{Motion, Prediction};
 
-use super::script::{ClientScript, OWN, creature, keep, ms, read_uplink};
+use super::script::{ClientScript, OWN, SERVER, creature, keep, read_uplink};
+use crate::driven::ms;
 
 /// Something on a line; an input is its speed, in whole units a step.
 #[derive(Clone, Copy)]
@@ -18,22 +19,13 @@ struct Line;
 impl Motion for Line {
     type State = f32;
     type Input = i8;
-    type Error = f32;
 
     fn step(&self, state: &f32, input: &i8) -> f32 {
         state + f32::from(*input)
     }
 
-    fn error_between(&self, shown: &f32, truth: &f32) -> f32 {
-        shown - truth
-    }
-
-    fn error_size(&self, error: &f32) -> f32 {
-        error.abs()
-    }
-
-    fn shift(&self, state: &f32, error: &f32, share: f32) -> f32 {
-        state + error * share
+    fn distance(&self, shown: &f32, truth: &f32) -> f32 {
+        (shown - truth).abs()
     }
 }
 
@@ -62,7 +54,7 @@ fn pilot() -> Pilot<Line> {
 }
 
 fn hear(script: &mut ClientScript, pilot: &mut Pilot<Line>) {
-    while let Some(event) = script.client.poll_event() {
+    while let Some(event) = script.session.poll_event() {
         pilot.handle_event(script.now, &event);
     }
 }
@@ -116,12 +108,12 @@ fn play(late: usize, loses: impl Fn(usize) -> bool) -> (Pilot<Line>, f32) {
         let input = i8::try_from(step % 7 - 3).expect("it is small");
         let now = script.now;
         let before = *pilot.current().expect("there is a creature");
-        let acted = pilot.act(now, &mut script.client, input);
+        let acted = pilot.act(now, &mut script.session, input);
         acted.expect("there is a creature");
         let after = *pilot.current().expect("there is a creature");
         assert_eq!(after, before + f32::from(input), "at once");
         script.drain();
-        under_way.push_back(std::mem::take(&mut script.datagrams));
+        under_way.push_back(script.taken(SERVER));
         for datagram in under_way.pop_front().unwrap_or_default() {
             number += 1;
             if !loses(number) {
@@ -159,7 +151,7 @@ fn what_the_server_says_otherwise_is_taken_over_smoothly() {
     script.snapshot(1, 0, &[keep(1)]);
     hear(&mut script, &mut pilot);
     let now = script.now;
-    pilot.act(now, &mut script.client, 10).unwrap();
+    pilot.act(now, &mut script.session, 10).unwrap();
     script.drain();
     script.pass(STEP);
     assert_eq!(pilot.sample(script.now), Some(11.0));
@@ -178,7 +170,7 @@ fn without_a_creature_nothing_is_sent() {
     let mut script = ClientScript::ready(2);
     let mut pilot = pilot();
     let now = script.now;
-    let refused = pilot.act(now, &mut script.client, 1);
+    let refused = pilot.act(now, &mut script.session, 1);
     assert_eq!(refused, Err(SteerError::NoCreature));
     script.snapshot(1, 0, &[keep(1)]);
     hear(&mut script, &mut pilot);
@@ -209,7 +201,7 @@ fn another_connection_begins_with_other_numbers() {
     hear(&mut script, &mut pilot);
     let now = script.now;
     for _ in 0..3 {
-        pilot.act(now, &mut script.client, 1).unwrap();
+        pilot.act(now, &mut script.session, 1).unwrap();
     }
     pilot.handle_event(
         now,
@@ -221,6 +213,6 @@ fn another_connection_begins_with_other_numbers() {
     script.snapshot(1, 0, &[keep(1)]);
     hear(&mut script, &mut pilot);
     let now = script.now;
-    assert_eq!(pilot.act(now, &mut script.client, 1), Ok(EventId(1)));
+    assert_eq!(pilot.act(now, &mut script.session, 1), Ok(EventId(1)));
     assert_eq!(pilot.current(), Some(&2.0));
 }

@@ -6,7 +6,8 @@ use tickwire_dialects::reone::message::{DownElement, DownFrame, Refusal};
 use tickwire_dialects::reone::{ClientEvent, EndReason, Phase};
 use tickwire_session::{Ended, Session, StreamId, Transmit};
 
-use super::script::{ClientScript, config, keep, ms, parameters, shelf, text};
+use super::script::{ClientScript, config, keep, parameters, shelf, text};
+use crate::driven::ms;
 
 /// The number of the stream that was dialled last, and how many were.
 fn dialled(script: &ClientScript) -> (u32, usize) {
@@ -25,7 +26,7 @@ fn dialled(script: &ClientScript) -> (u32, usize) {
 fn a_restart_of_the_server_is_noticed_and_survived() {
     let mut script = ClientScript::playing();
     script.snapshot(700, 0, &[keep(1)]);
-    script.client.send_event(1, b"lost").unwrap();
+    script.session.send_event(1, b"lost").unwrap();
     script.drain();
     script.forget();
     // It says goodbye.
@@ -41,16 +42,16 @@ fn a_restart_of_the_server_is_noticed_and_survived() {
         panic!("{events:?}");
     };
     assert!(after >= ms(500) && after < ms(630), "{after:?}");
-    assert_eq!(script.client.phase(), Phase::Reconnecting);
+    assert_eq!(script.session.phase(), Phase::Reconnecting);
     script.pass(after);
     assert_eq!(
-        (script.client.phase(), dialled(&script)),
+        (script.session.phase(), dialled(&script)),
         (Phase::Connecting, (1, 2))
     );
 
     // Nobody is there yet.
     script.close(Ended::Refused);
-    assert_eq!(script.client.phase(), Phase::Reconnecting);
+    assert_eq!(script.session.phase(), Phase::Reconnecting);
     script.pass(ms(1_300));
     assert_eq!(dialled(&script), (2, 3));
     script.accept();
@@ -59,17 +60,17 @@ fn a_restart_of_the_server_is_noticed_and_survived() {
     let fetches = script.fetches();
     assert_eq!(fetches, [("manifest".to_owned(), 0)]);
     script.serve_one(&shelf(2), "manifest", 0);
-    assert_eq!(script.client.phase(), Phase::Initialising);
+    assert_eq!(script.session.phase(), Phase::Initialising);
     script.control(&[DownElement::Parameters(parameters())]);
     // The new server counts from 1.
     script.snapshot(1, 0, &[keep(1)]);
-    assert_eq!(script.client.phase(), Phase::Playing);
+    assert_eq!(script.session.phase(), Phase::Playing);
     assert_eq!(script.whole(), [1]);
     let uplinks = script.uplinks();
     let last = uplinks.last().unwrap();
     assert_eq!((last.acknowledged, last.events.len()), (1, 0));
-    assert_eq!(script.client.counters().event_lost, 1);
-    assert_eq!(script.client.send_event(1, &[]).unwrap().0, 1);
+    assert_eq!(script.session.counters().event_lost, 1);
+    assert_eq!(script.session.send_event(1, &[]).unwrap().0, 1);
 }
 
 #[test]
@@ -99,7 +100,7 @@ fn the_pause_grows_to_a_bound_and_the_patience_ends() {
     assert!(pauses.iter().all(|pause| *pause < ms(10_000)));
     let tried = script.now.since(lost);
     assert!(tried > ms(289_000) && tried <= ms(300_000), "{tried:?}");
-    assert_eq!(script.client.poll_timeout(), None);
+    assert_eq!(script.session.poll_timeout(), None);
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn a_full_server_is_tried_again_only_by_who_was_there() {
     script.pass(ms(500));
     script.accept();
     script.write(&[full]);
-    assert_eq!(script.client.phase(), Phase::Reconnecting);
+    assert_eq!(script.session.phase(), Phase::Reconnecting);
 
     let kicked = DownFrame::Refused {
         reason: Refusal(130),
@@ -137,22 +138,22 @@ fn a_full_server_is_tried_again_only_by_who_was_there() {
     script.accept();
     script.write(&[kicked]);
     let why = EndReason::Refused(Refusal(130));
-    assert_eq!(script.client.phase(), Phase::Ended(why));
+    assert_eq!(script.session.phase(), Phase::Ended(why));
 }
 
 #[test]
 fn a_dead_line_is_given_up_after_90_seconds() {
     let mut script = ClientScript::playing();
     script.pass(ms(89_999));
-    assert_eq!(script.client.phase(), Phase::Playing);
+    assert_eq!(script.session.phase(), Phase::Playing);
     script.pass(ms(1));
-    assert_eq!(script.client.phase(), Phase::Reconnecting);
+    assert_eq!(script.session.phase(), Phase::Reconnecting);
     // What comes on the old stream is nobody's.
     script.write(&[DownFrame::ModuleChanged {
         module: super::script::MODULE,
         name: text("x"),
     }]);
-    assert_eq!(script.client.phase(), Phase::Reconnecting);
+    assert_eq!(script.session.phase(), Phase::Reconnecting);
 }
 
 #[test]
@@ -160,11 +161,11 @@ fn leaving_while_it_waits_ends_it() {
     let mut script = ClientScript::playing();
     script.close(Ended::Reset);
     let orders = script.orders.len();
-    script.client.disconnect();
+    script.session.disconnect();
     script.drain();
     assert_eq!(script.orders.len(), orders, "there is no stream to end");
     let why = EndReason::Disconnected;
-    assert_eq!(script.client.phase(), Phase::Ended(why));
+    assert_eq!(script.session.phase(), Phase::Ended(why));
     script.pass(ms(60_000));
     assert_eq!(script.orders.len(), orders);
 }
@@ -177,11 +178,11 @@ fn half_a_frame_of_a_stream_that_was_given_up_is_no_part_of_the_next() {
         text: text("back in a minute").into(),
     };
     script.write(&[refused]);
-    assert_eq!(script.client.phase(), Phase::Reconnecting);
+    assert_eq!(script.session.phase(), Phase::Reconnecting);
     // The kind of a frame, and not yet its length: the old stream was not empty.
-    script.write_bytes(&[5, 0]);
+    script.write_raw(&[5, 0]);
     script.pass(ms(1_000));
     script.accept();
     script.welcome();
-    assert_eq!(script.client.phase(), Phase::Loading);
+    assert_eq!(script.session.phase(), Phase::Loading);
 }

@@ -1,13 +1,11 @@
 //! A client, and the script as its server: it carries the bytes, owns the clock, and can keep back,
 //! repeat and reorder whatever it likes.
 
-use std::collections::BTreeSet;
-use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU16;
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
 
-use crate::licence::{Licence, Transition, Words};
+use crate::driven::Driven;
+use crate::licence::{Licence, Watch, Words};
 use crate::states::STATES;
 use tickwire_dialects::reone::message::{
     Base, Compression, Down, DownElement, DownFrame, DownHeader, Packet, PacketWriter, Parameters,
@@ -19,61 +17,42 @@ use tickwire_dialects::reone::{
 };
 
 use tickwire_session::bulk::Shelf;
-use tickwire_session::{
-    Addr, Ended, Events, Host, Instant, Path, Room, Session, StreamId, Token, Transmit,
-};
+use tickwire_session::{Addr, Ended, Instant, StreamId, Token, Transmit};
+use tickwire_sim::addr::machine;
 
-const STREAMS: &[&str] = &["Handshaking", "Loading", "Initialising", "Ready", "Playing"];
+/// The phases, in the order of a client's life.
+const PHASES: &[&str] = &[
+    "Connecting",
+    "Handshaking",
+    "Loading",
+    "Initialising",
+    "Ready",
+    "Playing",
+    "Reconnecting",
+    "Ended",
+];
+const NOT_ENDED: &[&str] = PHASES.split_at(7).0;
+const CONNECTED: &[&str] = PHASES.split_at(6).0;
+const WITH_STREAM: &[&str] = CONNECTED.split_at(1).1;
+const WELCOME: &[&str] = CONNECTED.split_at(2).1;
 
 /// What a client may go through.
 pub(super) static CLIENT_LICENCE: LazyLock<Licence> = LazyLock::new(|| {
-    Licence::read(
-        STATES,
-        Words {
-            head: "| phase |",
-            states: &[
-                "Connecting",
-                "Handshaking",
-                "Loading",
-                "Initialising",
-                "Ready",
-                "Playing",
-                "Reconnecting",
-                "Ended",
-            ],
-            hidden: &[],
-            groups: &[
-                (
-                    "all after Welcome",
-                    &["Loading", "Initialising", "Ready", "Playing"],
-                ),
-                ("all with a stream", STREAMS),
-                (
-                    "all after Welcome, and Connecting and Handshaking",
-                    &[
-                        "Connecting",
-                        "Handshaking",
-                        "Loading",
-                        "Initialising",
-                        "Ready",
-                        "Playing",
-                    ],
-                ),
-                (
-                    "all but Ended",
-                    &[
-                        "Connecting",
-                        "Handshaking",
-                        "Loading",
-                        "Initialising",
-                        "Ready",
-                        "Playing",
-                        "Reconnecting",
-                    ],
-                ),
-            ],
-        },
-    )
+    let words = Words {
+        head: "| phase |",
+        states: PHASES,
+        absent: "",
+        groups: &[
+            ("all after Welcome", WELCOME),
+            ("all with a stream", WITH_STREAM),
+            (
+                "all after Welcome, and Connecting and Handshaking",
+                CONNECTED,
+            ),
+            ("all but Ended", NOT_ENDED),
+        ],
+    };
+    Licence::read(STATES, &["## The client"], words)
 });
 
 pub(super) const SERVER: Addr = machine(1, PORT);
@@ -81,23 +60,6 @@ pub(super) const TOKEN: Token = Token(0x1122_3344_5566_7788);
 pub(super) const MODULE: ModuleNumber = ModuleNumber(5);
 /// The creature that the client steers.
 pub(super) const OWN: ObjectId = ObjectId(1);
-
-const ROOMY: Room = Room {
-    bytes: u32::MAX,
-    largest: u16::MAX,
-};
-
-pub(super) const fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
-
-/// A machine of its own.
-pub(super) const fn machine(number: u8, port: u16) -> Addr {
-    Addr {
-        host: Host::Ip(IpAddr::V4(Ipv4Addr::new(10, 0, 0, number))),
-        port,
-    }
-}
 
 pub(super) fn text(text: &str) -> Text<'_> {
     Text::new(text).expect("it can be sent")
@@ -191,38 +153,33 @@ pub(super) struct Uplink {
     pub(super) events: Vec<(u32, u8, Vec<u8>)>,
 }
 
-pub(super) struct ClientScript {
-    pub(super) client: Client,
-    pub(super) now: Instant,
-    /// What it wrote on its stream, and nobody looked at yet.
-    pub(super) written: Vec<u8>,
-    /// Datagrams that it sent, and nobody looked at yet.
-    pub(super) datagrams: Vec<Vec<u8>>,
-    /// What it asked to be done about its streams.
-    pub(super) orders: Vec<Transmit>,
-    /// The stream it dialled last.
-    stream: StreamId,
-    phase: &'static str,
-    /// From which phase to which it came.
-    pub(super) transitions: BTreeSet<Transition>,
-}
+pub(super) type ClientScript = Driven<Client>;
 
 impl ClientScript {
     /// A client that has dialled.
     pub(super) fn with(config: ClientConfig) -> Self {
         let now = Instant::from_millis(5_000);
-        let mut script = Self {
-            client: Client::new(now, config),
-            now,
-            written: Vec::new(),
-            datagrams: Vec::new(),
-            orders: Vec::new(),
-            stream: StreamId::Dialled(0),
-            phase: "Connecting",
-            transitions: BTreeSet::new(),
-        };
+        let watch = Watch::new(&CLIENT_LICENCE);
+        let mut script = Self::new(Client::new(now, config), now, watch, ());
         script.drain();
         script
+    }
+
+    /// The stream that it dialled last.
+    fn stream(&self) -> StreamId {
+        let dialled = self.orders.iter().rev().find_map(|order| match *order {
+            Transmit::Dial { on, to } => {
+                assert_eq!(to, SERVER);
+                Some(on)
+            }
+            _ => None,
+        });
+        dialled.expect("it dials at once")
+    }
+
+    /// Takes what it wrote on its stream, and nobody looked at yet.
+    pub(super) fn written(&mut self) -> Vec<u8> {
+        self.streams.remove(&self.stream()).unwrap_or_default()
     }
 
     /// A client whose stream is open.
@@ -264,15 +221,12 @@ impl ClientScript {
     pub(super) fn forget(&mut self) {
         self.events();
         self.datagrams.clear();
-        self.written.clear();
+        self.streams.clear();
     }
 
     /// Opens the stream that was dialled last.
     pub(super) fn accept(&mut self) {
-        self.client.handle_opened(self.now, self.stream, SERVER);
-        let path = Path::Stream(self.stream);
-        self.client.handle_room(self.now, path, ROOMY);
-        self.drain();
+        self.opened(self.stream(), SERVER);
     }
 
     pub(super) fn welcome(&mut self) {
@@ -314,18 +268,20 @@ impl ClientScript {
     pub(super) fn fetches(&mut self) -> Vec<(String, u64)> {
         let mut fetches = Vec::new();
         let mut others = Vec::new();
-        each_frame(&self.written, |frame| match frame {
+        each_frame(&self.written(), |frame| match frame {
             UpFrame::Fetch { name, offset } => fetches.push((name.as_str().to_owned(), offset)),
             other => encode_frame::<Up>(&other, &mut others).expect("it was one"),
         });
-        self.written = others;
+        if !others.is_empty() {
+            self.streams.insert(self.stream(), others);
+        }
         fetches
     }
 
     /// Its frames, as they print.
     pub(super) fn frames(&mut self) -> Vec<String> {
         let mut frames = Vec::new();
-        each_frame(&std::mem::take(&mut self.written), |frame| {
+        each_frame(&self.written(), |frame| {
             frames.push(format!("{frame:?}"));
         });
         frames
@@ -334,7 +290,7 @@ impl ClientScript {
     /// Its calls: number, method and argument. Other frames are taken away.
     pub(super) fn calls(&mut self) -> Vec<(u32, String, Vec<u8>)> {
         let mut calls = Vec::new();
-        each_frame(&std::mem::take(&mut self.written), |frame| {
+        each_frame(&self.written(), |frame| {
             if let UpFrame::Call {
                 id,
                 method,
@@ -349,8 +305,12 @@ impl ClientScript {
 
     /// Its datagrams, read.
     pub(super) fn uplinks(&mut self) -> Vec<Uplink> {
-        let datagrams = std::mem::take(&mut self.datagrams);
-        datagrams.iter().map(|bytes| read_uplink(bytes)).collect()
+        let datagrams = std::mem::take(&mut self.datagrams).into_iter();
+        let uplink = |(to, bytes): (Addr, Vec<u8>)| {
+            assert_eq!(to, SERVER);
+            read_uplink(&bytes)
+        };
+        datagrams.map(uplink).collect()
     }
 
     /// Says something on the stream.
@@ -359,17 +319,16 @@ impl ClientScript {
         for frame in frames {
             encode_frame::<Down>(frame, &mut bytes).expect("it fits");
         }
-        self.write_bytes(&bytes);
+        self.write_raw(&bytes);
     }
 
-    pub(super) fn write_bytes(&mut self, bytes: &[u8]) {
-        self.client.handle_stream(self.now, self.stream, bytes);
-        self.drain();
+    pub(super) fn write_raw(&mut self, bytes: &[u8]) {
+        self.write_bytes(self.stream(), bytes);
     }
 
     /// Sends what is no part of a snapshot.
     pub(super) fn control(&mut self, elements: &[DownElement<'_>]) {
-        self.send_bytes(&packet(DownHeader::unsequenced(0), elements));
+        self.send_raw(&packet(DownHeader::unsequenced(0), elements));
     }
 
     /// Sends a snapshot of one datagram.
@@ -381,37 +340,15 @@ impl ClientScript {
     ) {
         let mut elements = elements.to_vec();
         elements.push(last(1));
-        self.send_bytes(&packet(header(sequence, acknowledged), &elements));
+        self.send_raw(&packet(header(sequence, acknowledged), &elements));
     }
 
-    pub(super) fn send_bytes(&mut self, bytes: &[u8]) {
-        self.client.handle_datagram(self.now, SERVER, bytes);
-        self.drain();
+    pub(super) fn send_raw(&mut self, bytes: &[u8]) {
+        self.send_bytes(SERVER, bytes);
     }
 
     pub(super) fn close(&mut self, why: Ended) {
-        let path = Path::Stream(self.stream);
-        self.client.handle_closed(self.now, path, why);
-        self.drain();
-    }
-
-    /// Lets time pass, waking the client whenever it wants to.
-    pub(super) fn pass(&mut self, span: Duration) {
-        let until = self.now + span;
-        while let Some(at) = self.client.poll_timeout()
-            && at <= until
-        {
-            self.now = self.now.max(at);
-            self.client.handle_timeout(self.now);
-            self.drain();
-            let next = self.client.poll_timeout();
-            assert!(next.is_none_or(|next| next > self.now), "woken for nothing");
-        }
-        self.now = until;
-    }
-
-    pub(super) fn events(&mut self) -> Vec<ClientEvent> {
-        std::iter::from_fn(|| self.client.poll_event()).collect()
+        self.closed(self.stream(), why);
     }
 
     /// The snapshots that were whole since events were last looked at.
@@ -422,45 +359,6 @@ impl ClientScript {
             _ => None,
         });
         whole.collect()
-    }
-
-    pub(super) fn drain(&mut self) {
-        let mut out = Vec::new();
-        loop {
-            out.clear();
-            match self.client.poll_transmit(self.now, &mut out) {
-                None => break,
-                Some(Transmit::Datagram { to }) => {
-                    assert_eq!(to, SERVER);
-                    assert!(out.len() <= 1_200);
-                    self.datagrams.push(out.clone());
-                }
-                Some(Transmit::Stream { on }) => {
-                    assert_eq!(on, self.stream);
-                    self.written.extend(&out);
-                }
-                Some(order) => {
-                    if let Transmit::Dial { on, to } = order {
-                        assert_eq!(to, SERVER);
-                        self.stream = on;
-                    }
-                    self.orders.push(order);
-                }
-            }
-        }
-        self.watch();
-    }
-
-    /// Notes what became of it. Whatever `STATES.md` does not license is a failure.
-    #[track_caller]
-    fn watch(&mut self) {
-        let before = self.phase;
-        self.client
-            .visit_peers(&mut |stats| self.phase = stats.state);
-        if self.phase != before {
-            CLIENT_LICENCE.check((before, self.phase));
-            self.transitions.insert((before, self.phase));
-        }
     }
 }
 

@@ -3,7 +3,8 @@
 use tickwire_dialects::reone::message::{DownElement, DownFrame, Status};
 use tickwire_dialects::reone::{CallId, CreatureStatus, ObjectId, SpatialStatus, Vec3};
 
-use super::script::{ClientScript, creature, full, ms};
+use super::script::{ClientScript, creature, full};
+use crate::driven::ms;
 
 /// A client that knows creature 1, of which snapshot 20 was the first.
 fn watching() -> ClientScript {
@@ -26,7 +27,7 @@ fn go_on(script: &mut ClientScript, places: impl IntoIterator<Item = (u32, f32)>
 
 fn shown(script: &mut ClientScript) -> f32 {
     let now = script.now;
-    let view = script.client.sample(now).expect("there is a world");
+    let view = script.session.sample(now).expect("there is a world");
     view.object(ObjectId(1)).expect("it is known").pos.x
 }
 
@@ -40,7 +41,7 @@ fn check(script: &mut ClientScript, x: f32) {
 fn things_move_between_snapshots_100_ms_late() {
     let mut script = watching();
     go_on(&mut script, [(21, 1.0), (22, 2.0)]);
-    let late = script.client.render_time(script.now);
+    let late = script.session.render_time(script.now);
     assert_eq!(late, Some(ms(1_000)), "snapshot 22 is of 1,100 ms");
     check(&mut script, 0.0);
     script.pass(ms(25));
@@ -118,7 +119,7 @@ fn turns_go_the_short_way() {
     }
     script.pass(ms(75));
     let now = script.now;
-    let view = script.client.sample(now).unwrap();
+    let view = script.session.sample(now).unwrap();
     let heading = view.object(ObjectId(1)).unwrap().heading;
     assert!(
         (heading.abs() - core::f32::consts::PI).abs() < 1e-3,
@@ -142,7 +143,7 @@ fn other_objects_are_shown_without_a_question() {
     script.snapshot(21, 0, &[spatial(2.0)]);
     script.pass(ms(75));
     let now = script.now;
-    let view = script.client.sample(now).unwrap();
+    let view = script.session.sample(now).unwrap();
     let shown = view.object(ObjectId(9)).unwrap();
     assert_eq!(
         (shown.pos, shown.resref),
@@ -168,6 +169,6 @@ fn who_has_left_is_gone_when_that_moment_is_shown() {
     check(&mut script, 1.0);
     script.pass(ms(1));
     let now = script.now;
-    let view = script.client.sample(now).unwrap();
+    let view = script.session.sample(now).unwrap();
     assert_eq!(view.objects().count(), 0);
 }

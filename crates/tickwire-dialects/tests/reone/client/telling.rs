@@ -5,7 +5,8 @@ use tickwire_dialects::reone::message::DownElement;
 use tickwire_dialects::reone::{EventId, SendError};
 use tickwire_session::{Path, Room, Session};
 
-use super::script::{ClientScript, SERVER, keep, ms};
+use super::script::{ClientScript, SERVER, keep};
+use crate::driven::ms;
 use crate::golden::unhex;
 
 fn ack(id: u32) -> DownElement<'static> {
@@ -21,7 +22,7 @@ fn ids(script: &mut ClientScript) -> Vec<Vec<u32>> {
 
 fn say(script: &mut ClientScript, kind: u8, content: &[u8]) -> u32 {
     let id = script
-        .client
+        .session
         .send_event(kind, content)
         .expect("there is room");
     script.drain();
@@ -34,7 +35,7 @@ fn an_event_goes_out_at_once() {
     assert_eq!(say(&mut script, 7, b"hi"), 1);
     // Packet 4, snapshot 1, nothing shown; Event 1 of kind 7, two bytes.
     let event = "040000000100000000000000 8201 01000000 07 02 6869";
-    assert_eq!(script.datagrams, [unhex(&event.replace(' ', ""))]);
+    assert_eq!(script.taken(SERVER), [unhex(&event.replace(' ', ""))]);
 }
 
 #[test]
@@ -66,7 +67,7 @@ fn an_acknowledgement_may_jump_but_not_beyond_what_was_sent() {
         say(&mut script, 1, &[]);
     }
     script.control(&[ack(6)]);
-    assert_eq!(script.client.counters().ack_never_sent, 1);
+    assert_eq!(script.session.counters().ack_never_sent, 1);
     script.datagrams.clear();
     script.control(&[ack(4)]);
     script.snapshot(2, 1, &[]);
@@ -77,7 +78,7 @@ fn an_acknowledgement_may_jump_but_not_beyond_what_was_sent() {
 fn what_does_not_fit_a_datagram_waits_in_order() {
     let mut script = ClientScript::playing();
     for _ in 0..8 {
-        script.client.send_event(1, &[9; 255]).unwrap();
+        script.session.send_event(1, &[9; 255]).unwrap();
     }
     script.drain();
     assert_eq!(ids(&mut script), [[1, 2, 3, 4]]);
@@ -89,26 +90,26 @@ fn what_does_not_fit_a_datagram_waits_in_order() {
 #[test]
 fn too_many_and_too_long_are_refused() {
     let mut script = ClientScript::playing();
-    let long = script.client.send_event(1, &[0; 256]);
+    let long = script.session.send_event(1, &[0; 256]);
     assert_eq!(long, Err(SendError::TooLong));
     for _ in 0..EVENTS_UNACKNOWLEDGED {
         say(&mut script, 1, &[]);
     }
-    let more = script.client.send_event(1, &[]);
+    let more = script.session.send_event(1, &[]);
     assert_eq!(more, Err(SendError::TooManyWaiting));
     script.control(&[ack(1)]);
     assert_eq!(say(&mut script, 1, &[]), 257);
     for _ in 0..UNRELIABLE_WAITING {
-        script.client.send_unreliable(1, &[]).unwrap();
+        script.session.send_unreliable(1, &[]).unwrap();
     }
-    let more = script.client.send_unreliable(1, &[]);
+    let more = script.session.send_unreliable(1, &[]);
     assert_eq!(more, Err(SendError::TooManyWaiting));
 }
 
 #[test]
 fn an_unreliable_event_is_sent_once() {
     let mut script = ClientScript::playing();
-    script.client.send_unreliable(9, b"psst").unwrap();
+    script.session.send_unreliable(9, b"psst").unwrap();
     script.drain();
     assert_eq!(script.uplinks()[0].events, [(0, 9, b"psst".to_vec())]);
     script.snapshot(2, 1, &[]);
@@ -116,7 +117,7 @@ fn an_unreliable_event_is_sent_once() {
     assert_eq!(ids(&mut script), [[]; 1]);
     // More than fit one datagram go into several, at once.
     for _ in 0..9 {
-        script.client.send_unreliable(9, &[1; 255]).unwrap();
+        script.session.send_unreliable(9, &[1; 255]).unwrap();
     }
     script.drain();
     let counts: Vec<_> = ids(&mut script).iter().map(Vec::len).collect();
@@ -131,13 +132,13 @@ fn a_narrow_path_is_kept_to() {
         bytes: u32::MAX,
         largest: 300,
     };
-    script.client.handle_room(script.now, path, narrow);
+    script.session.handle_room(script.now, path, narrow);
     for _ in 0..4 {
-        script.client.send_event(1, &[9; 100]).unwrap();
+        script.session.send_event(1, &[9; 100]).unwrap();
     }
     script.drain();
     assert_eq!(ids(&mut script), [[1, 2]]);
-    script.client.handle_room(script.now, path, Room::CLOSED);
+    script.session.handle_room(script.now, path, Room::CLOSED);
     script.pass(ms(1_000));
     assert!(script.datagrams.is_empty());
 }
@@ -152,7 +153,7 @@ fn the_round_trip_is_how_long_an_event_takes() {
     }
     let mut mean = None;
     script
-        .client
+        .session
         .visit_peers(&mut |peer| mean = peer.round_trip);
     assert!(mean.unwrap().abs_diff(ms(80)) < ms(2), "{mean:?}");
 }
@@ -170,7 +171,7 @@ fn seen(script: &mut ClientScript) -> Vec<(u32, Vec<u32>)> {
 /// The server's tick that is shown.
 fn show(script: &mut ClientScript) -> u32 {
     let now = script.now;
-    script.client.sample(now).expect("there is a world").tick()
+    script.session.sample(now).expect("there is a world").tick()
 }
 
 /// A client with snapshots 20 to 22. The last is of 1,100 ms and came 50 ms ago: what is shown is 1,050 ms,

@@ -13,7 +13,9 @@ use tickwire_session::{
     Addr, Ended, Events as _, Instant, Path, Room, Session, StreamId, Transmit,
 };
 
-use super::script::{SERVER, creature, machine, read_uplink, text};
+use tickwire_sim::addr::machine;
+
+use super::script::{SERVER, creature, read_uplink, text};
 
 const CLIENT: Addr = machine(2, 5_000);
 const TICK: Duration = Duration::from_millis(50);

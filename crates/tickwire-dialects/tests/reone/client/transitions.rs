@@ -7,7 +7,8 @@ use tickwire_dialects::reone::message::{DownElement, DownFrame, Invalid, Refusal
 use tickwire_dialects::reone::{ModuleNumber, Phase};
 use tickwire_session::Ended;
 
-use super::script::{CLIENT_LICENCE, ClientScript, config, ms, parameters, shelf, text};
+use super::script::{CLIENT_LICENCE, ClientScript, config, parameters, shelf, text};
+use crate::driven::ms;
 
 /// Phases that a client can be brought to, and how.
 const PHASES: [fn() -> ClientScript; 7] = [
@@ -43,7 +44,7 @@ fn redialled() -> ClientScript {
     let mut script = ClientScript::playing();
     script.close(Ended::Reset);
     script.pass(ms(1_000));
-    assert_eq!(script.client.phase(), Phase::Connecting);
+    assert_eq!(script.session.phase(), Phase::Connecting);
     script
 }
 
@@ -52,11 +53,11 @@ fn a_client_goes_every_way_that_there_is() {
     let mut seen = BTreeSet::new();
     let mut act = |mut script: ClientScript, act: &dyn Fn(&mut ClientScript)| {
         act(&mut script);
-        seen.append(&mut script.transitions);
+        seen.append(&mut script.watch.seen);
     };
     let ways: [&dyn Fn(&mut ClientScript); 8] = [
         &|script| {
-            script.client.disconnect();
+            script.session.disconnect();
             script.drain();
         },
         &|script| script.close(Ended::Finished),
@@ -64,8 +65,8 @@ fn a_client_goes_every_way_that_there_is() {
         &|script| refuse(script, Refusal(200)),
         &|script| refuse(script, Refusal::SHUTDOWN),
         &|script| {
-            if script.client.phase() != Phase::Connecting {
-                script.write_bytes(&[0xff]);
+            if script.session.phase() != Phase::Connecting {
+                script.write_raw(&[0xff]);
             }
         },
         &|script| {

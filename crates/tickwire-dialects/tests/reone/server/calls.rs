@@ -9,7 +9,8 @@ use tickwire_dialects::reone::{
 };
 use tickwire_session::{MethodError, StreamId};
 
-use super::script::{ANN, Said, Script, config, ms, text};
+use super::script::{ANN, Said, Script, config, text};
+use crate::driven::ms;
 
 fn ask(script: &mut Script, on: StreamId, id: u32, method: &str, argument: &[u8]) {
     let (id, method) = (CallId(id), text(method));
@@ -42,7 +43,7 @@ fn result(id: u32, status: u8, answer: &[u8]) -> Said {
 
 #[test]
 fn the_game_answers_what_is_asked() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let ann = script.greet(0, ANN);
     for (id, call) in [
         (1, Call::Resref(ObjectId(5))),
@@ -77,7 +78,7 @@ fn the_game_answers_what_is_asked() {
     );
     let mut answer = |id, reply| {
         script
-            .server
+            .session
             .answer(script.now, ann.client, CallId(id), reply)
     };
     assert_eq!(answer(3, Reply::Answer(Answer::Global(-2))), Ok(()));
@@ -100,7 +101,7 @@ fn the_game_answers_what_is_asked() {
 
 #[test]
 fn nonsense_is_answered_at_once() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let ann = script.greet(0, ANN);
     ask(&mut script, ann.on, 1, "teleport", &[]);
     ask(&mut script, ann.on, 2, "resref", &[1, 0, 0]);
@@ -116,14 +117,14 @@ fn nonsense_is_answered_at_once() {
         ]
     );
     assert!(questions(&mut script).is_empty());
-    assert!(script.finished.is_empty());
+    assert!(script.orders.is_empty());
 }
 
 #[test]
 fn a_game_has_methods_of_its_own() {
-    let mut script = Script::new(config());
-    assert_eq!(script.server.register("dance"), Ok(()));
-    assert_eq!(script.server.register("resref"), Err(MethodError::Taken));
+    let mut script = Script::begin(config());
+    assert_eq!(script.session.register("dance"), Ok(()));
+    assert_eq!(script.session.register("resref"), Err(MethodError::Taken));
     let ann = script.greet(0, ANN);
     ask(&mut script, ann.on, 9, "dance", &[1, 2]);
     let (method, argument) = ("dance".to_owned(), vec![1, 2]);
@@ -131,7 +132,7 @@ fn a_game_has_methods_of_its_own() {
     assert_eq!(questions(&mut script), [(ann.client, 9, question)]);
     let answer = |script: &mut Script, bytes: &[u8]| {
         script
-            .server
+            .session
             .answer(script.now, ann.client, CallId(9), Reply::Bytes(bytes))
     };
     let too_long = vec![0; 65_537];
@@ -143,7 +144,7 @@ fn a_game_has_methods_of_its_own() {
 
 #[test]
 fn of_a_thousand_calls_at_once_those_above_the_bound_are_refused() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let ann = script.greet(0, ANN);
     for id in 0..1_000 {
         ask(&mut script, ann.on, id, "resref", &[7, 0, 0, 0]);
@@ -157,7 +158,7 @@ fn of_a_thousand_calls_at_once_those_above_the_bound_are_refused() {
     for (client, id, _) in asked {
         let reply = Reply::Answer(Answer::Resref(text("n_bastila")));
         script
-            .server
+            .session
             .answer(script.now, client, CallId(id), reply)
             .unwrap();
     }
@@ -169,21 +170,21 @@ fn of_a_thousand_calls_at_once_those_above_the_bound_are_refused() {
 
 #[test]
 fn an_answer_to_somebody_who_left_is_nobody_s() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let ann = script.greet(0, ANN);
     ask(&mut script, ann.on, 1, "log", b"a\0");
     script.close(ann.on);
     let reply = Reply::Answer(Answer::Log);
     let answered = script
-        .server
+        .session
         .answer(script.now, ann.client, CallId(1), reply);
     assert_eq!(answered, Err(AnswerError::Unasked));
 }
 
 #[test]
 fn a_client_has_a_rate_of_bytes_of_answers() {
-    let mut script = Script::new(config());
-    script.server.register("scores").expect("a good name");
+    let mut script = Script::begin(config());
+    script.session.register("scores").expect("a good name");
     let ann = script.greet(0, ANN);
     let scores = [7; 10_000];
     // Asks again and again for ten seconds; returns how many bytes came.
@@ -194,7 +195,7 @@ fn a_client_has_a_rate_of_bytes_of_answers() {
             questions(script);
             let reply = Reply::Bytes(&scores);
             let answered = script
-                .server
+                .session
                 .answer(script.now, ann.client, CallId(id), reply);
             assert_eq!(answered, Ok(()));
             script.pass(ms(10));
@@ -217,5 +218,5 @@ fn a_client_has_a_rate_of_bytes_of_answers() {
     let second = take(&mut script);
     assert!(second <= rate + scores.len(), "{second}");
     assert!(second + scores.len() > rate, "{second}");
-    assert!(script.server.counters().answer_refused > 1_000);
+    assert!(script.session.counters().answer_refused > 1_000);
 }

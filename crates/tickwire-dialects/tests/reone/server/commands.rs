@@ -32,7 +32,7 @@ fn a_command_goes_out_at_once_in_a_datagram_of_its_own() {
     let (mut script, _) = Script::playing(config());
     script.publish(&WORLD());
     script.datagrams.clear();
-    script.server.command(shot(1.0));
+    script.session.command(shot(1.0));
     script.drain();
     let taken = script.taken(ANN);
     assert_eq!(
@@ -47,16 +47,18 @@ fn every_kind_of_command_says_when_it_began() {
     script.publish(&WORLD());
     script.datagrams.clear();
     let (id, at) = (ObjectId(2), SnapshotSeq::NONE);
-    script.server.command(Command::PlayAnimation(PlayAnimation {
-        id,
-        at,
-        flags: 3,
-        speed: Speed::NORMAL,
-        resref: text("wave"),
-    }));
+    script
+        .session
+        .command(Command::PlayAnimation(PlayAnimation {
+            id,
+            at,
+            flags: 3,
+            speed: Speed::NORMAL,
+            resref: text("wave"),
+        }));
     let resref = text("spark");
     script
-        .server
+        .session
         .command(Command::VisualEffect(VisualEffect { id, at, resref }));
     script.drain();
     let [datagram] = &script.taken(ANN)[..] else {
@@ -84,7 +86,7 @@ fn every_kind_of_command_says_when_it_began() {
 fn it_rides_until_a_snapshot_that_holds_it_is_acknowledged() {
     let (mut script, ann) = Script::playing(config());
     let before = script.publish(&WORLD());
-    script.server.command(shot(1.0));
+    script.session.command(shot(1.0));
     script.drain();
     script.datagrams.clear();
     let with = script.publish(&WORLD());
@@ -101,7 +103,7 @@ fn it_rides_until_a_snapshot_that_holds_it_is_acknowledged() {
 fn it_rides_no_longer_than_it_can_be_played() {
     let (mut script, _) = Script::playing(config());
     script.publish(&WORLD());
-    script.server.command(shot(1.0));
+    script.session.command(shot(1.0));
     script.drain();
     script.datagrams.clear();
     for age in 1..40 {
@@ -113,15 +115,15 @@ fn it_rides_no_longer_than_it_can_be_played() {
 
 #[test]
 fn only_those_in_range_are_told() {
-    let mut script = Script::new(near());
+    let mut script = Script::begin(near());
     script.join(0, ANN, Seat::Player(ObjectId(1)));
     script.join(1, BOB, Seat::Player(ObjectId(2)));
     script.publish(&WORLD());
     script.datagrams.clear();
-    script.server.command(shot(90.0));
+    script.session.command(shot(90.0));
     let (id, at, resref) = (ObjectId(2), SnapshotSeq::NONE, text("spark"));
     script
-        .server
+        .session
         .command(Command::VisualEffect(VisualEffect { id, at, resref }));
     script.drain();
     let kind = |taken: &[Vec<u8>]| taken.iter().map(|bytes| bytes[12]).collect::<Vec<_>>();
@@ -138,10 +140,10 @@ fn commands_that_wait_are_bounded() {
     script.publish(&WORLD());
     script.datagrams.clear();
     for x in 0..2_000_u16 {
-        script.server.command(shot(x.into()));
+        script.session.command(shot(x.into()));
     }
     script.drain();
-    assert_eq!(script.server.counters().command_overrun, 976);
+    assert_eq!(script.session.counters().command_overrun, 976);
     script.datagrams.clear();
     script.publish(&WORLD());
     assert_eq!(script.told(ANN).commands, 64);

@@ -19,7 +19,7 @@ fn events_come_once_and_in_order() {
     script.say(&ann, 0, &[event(2, 7), event(1, 7), event(1, 7)]);
     script.say(&ann, 0, &[event(1, 7), event(2, 7), event(3, 7)]);
     assert_eq!(ids(&mut script), [1, 2, 3]);
-    assert_eq!(script.server.counters().event_out_of_order, 1);
+    assert_eq!(script.session.counters().event_out_of_order, 1);
 }
 
 #[test]
@@ -85,10 +85,10 @@ fn the_acknowledgement_rides_on_five_snapshots_and_names_what_was_processed() {
     script.say(&ann, 0, &[event(1, 7), event(2, 7)]);
     script.publish(&[creature(1, 0.0)]);
     assert_eq!(script.told(ANN).event_acks, [0]);
-    script.server.processed(ann.client, EventId(1));
+    script.session.processed(ann.client, EventId(1));
     script.publish(&[creature(1, 0.0)]);
     assert_eq!(script.told(ANN).event_acks, [1]);
-    script.server.processed(ann.client, EventId(9));
+    script.session.processed(ann.client, EventId(9));
     for _ in 0..3 {
         script.publish(&[creature(1, 0.0)]);
         assert_eq!(script.told(ANN).event_acks, [2]);
@@ -105,7 +105,7 @@ fn the_acknowledgement_rides_on_five_snapshots_and_names_what_was_processed() {
 fn a_snapshot_with_an_acknowledgement_byte_by_byte() {
     let (mut script, ann) = Script::playing(config());
     script.say(&ann, 0, &[event(1, 7)]);
-    script.server.processed(ann.client, EventId(1));
+    script.session.processed(ann.client, EventId(1));
     script.publish(&[]);
     assert_eq!(
         script.taken(ANN),
@@ -123,7 +123,7 @@ fn a_game_that_falls_behind_is_not_buried() {
     let events = ids(&mut script);
     assert_eq!(events.iter().filter(|id| **id > 0).count(), 256);
     assert_eq!(events.iter().filter(|id| **id == 0).count(), 256);
-    script.server.processed(ann.client, EventId(256));
+    script.session.processed(ann.client, EventId(256));
     script.say(&ann, 0, &[event(257, 7)]);
     assert_eq!(ids(&mut script), [257]);
 }

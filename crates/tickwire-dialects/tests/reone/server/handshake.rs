@@ -5,17 +5,13 @@ use tickwire_dialects::reone::server_limits::SILENCE;
 use tickwire_dialects::reone::{ClientId, Departure, Seat, ServerConfig, ServerEvent, Vec2};
 use tickwire_session::{JOINS_A_HOST, PROOF_PATIENCE, Session, StreamId, WAITING_MAX};
 
-use super::script::{ANN, BOB, Said, Script, config, ms, text};
-
-const HELLO: UpFrame<'static> = UpFrame::Hello {
-    version: 1,
-    name: tickwire_dialects::reone::Text::EMPTY,
-};
+use super::script::{ANN, BOB, HELLO, Said, Script, config, text};
+use crate::driven::{Window, ms};
 
 #[track_caller]
 fn check_refused(script: &mut Script, on: StreamId, reason: Refusal) {
     assert_eq!(script.frames(on), [Said::Refused(reason.0)]);
-    assert_eq!(script.finished, [on]);
+    assert_eq!(script.finished(), [on]);
     // Whatever comes afterwards is not heard.
     script.write(on, &[HELLO]);
     assert_eq!(script.frames(on), []);
@@ -23,7 +19,7 @@ fn check_refused(script: &mut Script, on: StreamId, reason: Refusal) {
 
 #[test]
 fn hello_is_welcomed_byte_by_byte() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let on = script.open(0, ANN);
     script.write_bytes(on, b"\x01\x06\0\0\0\x01\0ann\0");
     let bytes = script.streams.remove(&on).unwrap();
@@ -41,7 +37,7 @@ fn hello_is_welcomed_byte_by_byte() {
 
 #[test]
 fn hello_may_come_byte_by_byte() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let on = script.open(0, ANN);
     for byte in b"\x01\x06\0\0\0\x01\0ann\0" {
         assert_eq!(script.frames(on), []);
@@ -54,7 +50,7 @@ fn hello_may_come_byte_by_byte() {
 fn anything_before_hello_is_refused() {
     let (name, offset) = (text("manifest"), 0);
     for frame in [UpFrame::Fetch { name, offset }, UpFrame::Loaded] {
-        let mut script = Script::new(config());
+        let mut script = Script::begin(config());
         let on = script.open(0, ANN);
         script.write(on, &[frame]);
         check_refused(&mut script, on, Refusal::HELLO);
@@ -63,17 +59,17 @@ fn anything_before_hello_is_refused() {
 
 #[test]
 fn another_version_is_refused() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let on = script.open(0, ANN);
     let (version, name) = (2, text("ann"));
     script.write(on, &[UpFrame::Hello { version, name }]);
     check_refused(&mut script, on, Refusal::VERSION);
-    assert_eq!(script.server.clients().count(), 0);
+    assert_eq!(script.session.clients().count(), 0);
 }
 
 #[test]
 fn a_second_hello_is_refused() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let ann = script.greet(0, ANN);
     script.write(ann.on, &[HELLO]);
     check_refused(&mut script, ann.on, Refusal::HELLO);
@@ -92,7 +88,7 @@ fn what_does_not_decode_is_refused_before_it_has_arrived() {
     ];
     for bytes in beginnings {
         for is_greeted in [false, true] {
-            let mut script = Script::new(config());
+            let mut script = Script::begin(config());
             let on = match is_greeted {
                 true => script.greet(0, ANN).on,
                 false => script.open(0, ANN),
@@ -105,38 +101,38 @@ fn what_does_not_decode_is_refused_before_it_has_arrived() {
 
 #[test]
 fn a_stream_that_says_nothing_is_closed_in_time() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let on = script.open(0, ANN);
     script.pass(PROOF_PATIENCE - ms(1));
-    assert!(script.finished.is_empty());
+    assert!(script.orders.is_empty());
     script.pass(ms(1));
     check_refused(&mut script, on, Refusal::HELLO);
-    assert_eq!(script.server.poll_timeout(), None);
+    assert_eq!(script.session.poll_timeout(), None);
 }
 
 #[test]
 fn silent_streams_keep_no_newcomer_out() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let crowd = u32::try_from(WAITING_MAX).unwrap();
     // Whoever said Hello has a place of its own.
     script.greet(9_999, BOB);
     for number in 0..crowd {
         script.open(number, BOB);
     }
-    assert!(script.finished.is_empty() && script.aborted.is_empty());
+    assert!(script.orders.is_empty());
     script.greet(crowd, ANN);
     assert_eq!(
-        script.aborted,
+        script.aborted(),
         [StreamId::Accepted(0)],
         "the oldest of Bob's"
     );
-    assert_eq!(script.server.clients().count(), 2);
-    assert_eq!(script.server.counters().crowded_out, 1);
+    assert_eq!(script.session.clients().count(), 2);
+    assert_eq!(script.session.counters().crowded_out, 1);
 }
 
 #[test]
 fn a_lan_party_joins_at_once_and_a_flood_does_not() {
-    let mut script = Script::new(ServerConfig {
+    let mut script = Script::begin(ServerConfig {
         clients: 1_000,
         ..config()
     });
@@ -146,13 +142,29 @@ fn a_lan_party_joins_at_once_and_a_flood_does_not() {
     let on = script.open(1_000, BOB);
     script.write(on, &[HELLO]);
     check_refused(&mut script, on, Refusal::FULL);
-    assert_eq!(script.server.counters().not_admitted, 1);
+    assert_eq!(script.session.counters().not_admitted, 1);
     script.greet(1_001, ANN);
 }
 
 #[test]
+fn while_the_game_is_too_slow_newcomers_are_told_so_and_nobody_goes() {
+    let (mut script, ann) = Script::playing(config());
+    script.session.set_busy(true);
+    let on = script.open(1, BOB);
+    script.write(on, &[HELLO]);
+    let said = String::from_utf8_lossy(&script.streams[&on]).into_owned();
+    assert!(said.contains("busy"), "{said}");
+    check_refused(&mut script, on, Refusal::FULL);
+    assert_eq!(script.publish(&[]), script.told(ANN).sequence);
+    assert_eq!(script.session.clients().count(), 1);
+    script.session.set_busy(false);
+    script.greet(2, BOB);
+    script.close(ann.on);
+}
+
+#[test]
 fn whoever_was_removed_gives_way_to_a_newcomer() {
-    let mut script = Script::new(ServerConfig {
+    let mut script = Script::begin(ServerConfig {
         clients: 1,
         ..config()
     });
@@ -170,7 +182,7 @@ fn whoever_was_removed_gives_way_to_a_newcomer() {
 
 #[test]
 fn one_client_too_many_is_refused() {
-    let mut script = Script::new(ServerConfig {
+    let mut script = Script::begin(ServerConfig {
         clients: 1,
         ..config()
     });
@@ -178,38 +190,37 @@ fn one_client_too_many_is_refused() {
     let on = script.open(1, BOB);
     script.write(on, &[HELLO]);
     check_refused(&mut script, on, Refusal::FULL);
-    assert_eq!(script.server.counters().full, 1);
+    assert_eq!(script.session.counters().full, 1);
 }
 
 #[test]
 fn a_peer_that_does_not_read_its_refusal_is_cut_off() {
-    let mut script = Script::new(config());
-    let on = StreamId::Accepted(0);
-    script.server.handle_opened(script.now, on, ANN);
+    let mut script = Script::begin(config());
+    script.window = Window::Once(0);
+    let on = script.open(0, ANN);
     script.write_bytes(on, b"\x63");
     script.pass(ms(2_999));
-    assert!(script.finished.is_empty() && script.aborted.is_empty());
+    assert!(script.orders.is_empty());
     script.pass(ms(1));
-    assert_eq!(script.aborted, [on]);
+    assert_eq!(script.aborted(), [on]);
 }
 
 #[test]
 fn everybody_is_told_that_the_server_ends() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let ann = script.greet(0, ANN);
     let open = script.open(1, BOB);
     script.events();
-    assert!(!script.server.is_finished());
-    script.server.shut_down(script.now);
-    script.drain();
+    assert!(!script.session.is_finished());
+    script.act(|now, server| server.shut_down(now));
     for on in [ann.on, open] {
         assert_eq!(script.frames(on), [Said::Refused(Refusal::SHUTDOWN.0)]);
-        assert!(script.finished.contains(&on));
+        assert!(script.finished().contains(&on));
     }
     let (client, why) = (ann.client, Departure::ShutDown);
     assert_eq!(script.events(), [ServerEvent::Left { client, why }]);
-    assert!(script.server.is_finished());
+    assert!(script.session.is_finished());
     let late = script.open(2, BOB);
     assert_eq!(script.frames(late), [Said::Refused(Refusal::SHUTDOWN.0)]);
-    assert!(script.server.is_finished());
+    assert!(script.session.is_finished());
 }

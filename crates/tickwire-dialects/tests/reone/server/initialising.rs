@@ -6,13 +6,16 @@ use tickwire_dialects::reone::{Mode, ObjectId, Seat, ServerConfig, ServerEvent};
 use tickwire_session::Session;
 use tickwire_state::Vec2;
 
-use super::script::{ANN, Guest, Script, config, creature, machine, ms, up};
+use tickwire_sim::addr::machine;
+
+use super::script::{ANN, Guest, Script, config, creature, up};
+use crate::driven::ms;
 
 const SEAT: Seat = Seat::Player(ObjectId(1));
 
 /// A script with Ann loaded.
 fn loaded() -> (Script, Guest) {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let ann = script.greet(0, ANN);
     script.write(ann.on, &[UpFrame::Loaded]);
     script.events();
@@ -31,8 +34,7 @@ fn a_ping_after_loading_leads_to_parameters() {
     assert!(script.datagrams.is_empty(), "the game has to decide first");
     script.ping(&ann);
     assert_eq!(script.events(), [], "once");
-    script.server.admit(script.now, client, SEAT);
-    script.drain();
+    script.admit(client, SEAT);
     assert_eq!(script.taken(ANN), [PARAMETERS]);
 }
 
@@ -40,8 +42,7 @@ fn a_ping_after_loading_leads_to_parameters() {
 fn parameters_are_repeated_until_ready() {
     let (mut script, ann) = loaded();
     script.ping(&ann);
-    script.server.admit(script.now, ann.client, SEAT);
-    script.drain();
+    script.admit(ann.client, SEAT);
     script.pass(ms(1_050));
     assert_eq!(script.taken(ANN), [PARAMETERS; 11]);
     script.publish(&[creature(1, 0.0)]);
@@ -54,12 +55,12 @@ fn parameters_are_repeated_until_ready() {
     assert!(script.datagrams.is_empty());
     script.publish(&[creature(1, 0.0)]);
     assert_eq!(script.told(ANN).full, [1]);
-    assert_eq!(script.server.mode(client), Some(Mode::Fallback));
+    assert_eq!(script.session.mode(client), Some(Mode::Fallback));
 }
 
 #[test]
 fn a_ping_that_overtakes_loaded_is_remembered() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let ann = script.greet(0, ANN);
     script.events();
     script.ping(&ann);
@@ -67,14 +68,13 @@ fn a_ping_that_overtakes_loaded_is_remembered() {
     script.write(ann.on, &[UpFrame::Loaded]);
     let client = ann.client;
     assert_eq!(script.events(), [ServerEvent::Joining { client }]);
-    script.server.admit(script.now, client, SEAT);
-    script.drain();
+    script.admit(client, SEAT);
     assert_eq!(script.taken(ANN).len(), 1);
 }
 
 #[test]
 fn spectators_and_coding_are_said_in_the_parameters() {
-    let mut script = Script::new(ServerConfig {
+    let mut script = Script::begin(ServerConfig {
         compression: Compression::Huffman,
         ..config()
     });
@@ -82,8 +82,7 @@ fn spectators_and_coding_are_said_in_the_parameters() {
     script.write(ann.on, &[UpFrame::Loaded]);
     script.ping(&ann);
     let seat = Seat::Spectator(Vec2::default());
-    script.server.admit(script.now, ann.client, seat);
-    script.drain();
+    script.admit(ann.client, seat);
     let [parameters] = &script.taken(ANN)[..] else {
         panic!("one is sent at once");
     };
@@ -135,7 +134,7 @@ fn who_is_ready_a_second_time_holds_nothing() {
     script.say(&ann, first, &[]);
     script.publish(&[creature(1, 1.0)]);
     assert_eq!(script.told(ANN).acknowledged, 0);
-    assert_eq!(script.server.counters().ack_never_sent, 0);
+    assert_eq!(script.session.counters().ack_never_sent, 0);
 }
 
 #[test]
@@ -145,15 +144,14 @@ fn a_token_from_another_host_is_ignored() {
     script.send_bytes(machine(9, 5_000), &bytes);
     assert!(script.datagrams.is_empty());
     assert_eq!(script.events(), []);
-    assert_eq!(script.server.counters().foreign_host, 1);
+    assert_eq!(script.session.counters().foreign_host, 1);
 }
 
 #[test]
 fn whoever_never_gets_ready_is_removed() {
     let (mut script, ann) = loaded();
     script.ping(&ann);
-    script.server.admit(script.now, ann.client, SEAT);
-    script.drain();
+    script.admit(ann.client, SEAT);
     script.events();
     script.pass(ms(59_999));
     assert_eq!(script.events(), []);
@@ -163,12 +161,12 @@ fn whoever_never_gets_ready_is_removed() {
     script.datagrams.clear();
     script.pass(ms(10_000));
     assert!(script.datagrams.is_empty());
-    assert_eq!(script.server.poll_timeout(), None);
+    assert_eq!(script.session.poll_timeout(), None);
 }
 
 #[test]
 fn a_spectator_that_becomes_a_player_is_told_until_it_has_heard() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let spectator = Seat::Spectator(Vec2::default());
     let ann = script.join(0, ANN, spectator);
     let seq = script.publish(&[creature(1, 0.0)]);
@@ -177,7 +175,7 @@ fn a_spectator_that_becomes_a_player_is_told_until_it_has_heard() {
     script.datagrams.clear();
 
     let client = ann.client;
-    assert!(script.server.reseat(script.now, client, SEAT));
+    assert!(script.session.reseat(script.now, client, SEAT));
     script.drain();
     script.pass(ms(200));
     script.publish(&[creature(1, 0.0)]);
@@ -204,9 +202,9 @@ fn a_spectator_that_becomes_a_player_is_told_until_it_has_heard() {
 #[test]
 fn whoever_is_not_there_yet_keeps_its_seat() {
     let (mut script, ann) = loaded();
-    assert!(!script.server.reseat(script.now, ann.client, SEAT));
+    assert!(!script.session.reseat(script.now, ann.client, SEAT));
     script.ping(&ann);
-    assert!(!script.server.reseat(script.now, ann.client, SEAT));
+    assert!(!script.session.reseat(script.now, ann.client, SEAT));
     script.drain();
     assert!(script.datagrams.is_empty());
 }

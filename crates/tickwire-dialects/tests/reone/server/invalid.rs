@@ -1,15 +1,18 @@
 //! Who is told Invalid, why, and who is told nothing.
 
 use tickwire_dialects::reone::message::{UpElement, UpFrame};
-use tickwire_session::Token;
+use tickwire_session::{Token, WRONG_TOKENS};
 
-use super::script::{ANN, Guest, Script, config, event, machine, module, ms, up};
+use tickwire_sim::addr::machine;
+
+use super::script::{ANN, Guest, Script, config, event, up};
+use crate::driven::ms;
 
 const STRANGER: tickwire_session::Addr = machine(9, 9_000);
 
 /// Invalid with a reason, at the tick of the newest snapshot.
 fn invalid(script: &Script, reason: u8) -> Vec<u8> {
-    let tick = script.server.newest().0 * 3;
+    let tick = script.session.newest().0 * 3;
     let mut bytes = vec![0; 8];
     bytes.extend(tick.to_le_bytes());
     bytes.extend([132, 1, reason]);
@@ -30,7 +33,7 @@ fn removed() -> (Script, Guest) {
 
 #[test]
 fn a_stranger_is_told_that_it_is_one_and_never_in_more_bytes() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     for length in 0..1_472 {
         // What decodes to nothing is answered all the same: any datagram will do.
         script.send_bytes(STRANGER, &vec![0xff; length]);
@@ -47,12 +50,12 @@ fn a_stranger_is_told_that_it_is_one_and_never_in_more_bytes() {
     }
     script.send_bytes(STRANGER, &[0; 1_473]);
     assert!(script.datagrams.is_empty());
-    assert_eq!(script.server.counters().oversized, 1);
+    assert_eq!(script.session.counters().oversized, 1);
 }
 
 #[test]
 fn an_invalid_is_not_answered_with_another() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let bytes = invalid(&script, 2);
     script.send_bytes(STRANGER, &bytes);
     assert!(script.datagrams.is_empty());
@@ -60,10 +63,27 @@ fn an_invalid_is_not_answered_with_another() {
 
 #[test]
 fn a_token_that_nobody_ever_held_is_unknown() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     script.send_bytes(STRANGER, &up(1, 0, &[UpElement::Ping(Token(5))]));
     assert_eq!(script.taken(STRANGER), [invalid(&script, 2)]);
-    assert_eq!(script.server.counters().wrong_token, 1);
+    assert_eq!(script.session.counters().wrong_token, 1);
+}
+
+#[test]
+fn wrong_tokens_above_the_rate_of_their_host_are_not_answered() {
+    let (mut script, ann) = Script::playing(config());
+    let guess = up(1, 0, &[UpElement::Ping(Token(5))]);
+    for number in 0..WRONG_TOKENS {
+        script.send_bytes(STRANGER, &guess);
+        assert_eq!(script.taken(STRANGER).len(), 1, "{number}");
+    }
+    script.send_bytes(STRANGER, &guess);
+    assert_eq!(script.datagrams, []);
+    let counters = script.session.counters();
+    let counted = [counters.wrong_token, counters.token_ignored];
+    assert_eq!(counted, [WRONG_TOKENS.into(), 1]);
+    script.ping(&ann);
+    assert_eq!(script.taken(ANN).len(), 1, "the right one always counts");
 }
 
 #[test]
@@ -91,11 +111,7 @@ fn whoever_was_removed_is_told_how_to_come_back() {
 #[test]
 fn whoever_was_removed_and_missed_a_module_has_to_begin_again() {
     let (mut script, ann) = removed();
-    script
-        .server
-        .change_module(script.now, module("other"))
-        .unwrap();
-    script.drain();
+    script.change_module("other");
     script.say(&ann, 0, &[event(1, 1)]);
     assert_eq!(script.taken(ANN), [invalid(&script, 1)]);
     script.ping(&ann);
@@ -111,15 +127,11 @@ fn whoever_was_removed_and_missed_a_module_has_to_begin_again() {
 fn clients_that_are_there_are_never_told_invalid() {
     let (mut script, ann) = Script::playing(config());
     script.send_bytes(ANN, &[0xee; 100]);
-    script
-        .server
-        .change_module(script.now, module("other"))
-        .unwrap();
-    script.drain();
+    script.change_module("other");
     script.say(&ann, 0, &[event(1, 1)]);
     assert!(script.datagrams.is_empty());
-    assert_eq!(script.server.counters().undecodable_datagram, 1);
-    assert_eq!(script.server.counters().not_ready, 1);
+    assert_eq!(script.session.counters().undecodable_datagram, 1);
+    assert_eq!(script.session.counters().not_ready, 1);
 }
 
 #[test]
@@ -132,18 +144,18 @@ fn another_s_token_is_not_acted_on() {
     };
     script.ping(&stolen);
     assert!(script.datagrams.is_empty());
-    assert_eq!(script.server.counters().foreign_token, 1);
+    assert_eq!(script.session.counters().foreign_token, 1);
 }
 
 #[test]
 fn a_flood_of_strangers_is_answered_as_far_as_it_goes() {
     use tickwire_session::Session as _;
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     for port in 1..=1_000 {
         let from = machine(9, port);
-        script.server.handle_datagram(script.now, from, &[0; 15]);
+        script.session.handle_datagram(script.now, from, &[0; 15]);
     }
     script.drain();
     assert_eq!(script.datagrams.len(), 256);
-    assert_eq!(script.server.counters().stranger_ignored, 744);
+    assert_eq!(script.session.counters().stranger_ignored, 744);
 }

@@ -3,7 +3,8 @@
 use tickwire_dialects::reone::message::{Refusal, UpElement, UpFrame};
 use tickwire_dialects::reone::{Departure, EventId, ModuleNumber, ObjectId, Seat, ServerEvent};
 
-use super::script::{ANN, Guest, Said, Script, config, creature, event, module, ms, text};
+use super::script::{ANN, Guest, Said, Script, config, creature, event, text};
+use crate::driven::ms;
 
 const SEAT: Seat = Seat::Player(ObjectId(1));
 
@@ -43,12 +44,11 @@ fn both_together_remove_the_player_and_not_the_client() {
     script.datagrams.clear();
     script.publish(&[creature(1, 0.0)]);
     assert!(script.datagrams.is_empty());
-    assert_eq!(script.server.clients().count(), 1);
+    assert_eq!(script.session.clients().count(), 1);
     // It comes back with its token, and begins with the base.
     script.ping(&ann);
     assert_eq!(script.events(), [ServerEvent::Joining { client }]);
-    script.server.admit(script.now, client, SEAT);
-    script.drain();
+    script.admit(client, SEAT);
     script.say(&ann, 31, &[UpElement::Ready]);
     script.datagrams.clear();
     let seq = script.publish(&[creature(1, 0.0)]);
@@ -77,8 +77,7 @@ fn come_back(script: &mut Script, ann: &Guest) {
     }
     script.pass(ms(60_000));
     script.ping(ann);
-    script.server.admit(script.now, ann.client, SEAT);
-    script.drain();
+    script.admit(ann.client, SEAT);
     script.say(ann, 0, &[UpElement::Ready]);
     script.events();
 }
@@ -87,7 +86,7 @@ fn come_back(script: &mut Script, ann: &Guest) {
 fn whoever_comes_back_may_count_events_from_one_again() {
     let (mut script, ann) = Script::playing(config());
     script.say(&ann, 0, &[event(1, 7), event(2, 7), event(3, 7)]);
-    script.server.processed(ann.client, EventId(3));
+    script.session.processed(ann.client, EventId(3));
     let seq = script.publish(&[]);
     // It has the snapshot that says that all three are done.
     script.say(&ann, seq, &[]);
@@ -104,7 +103,7 @@ fn whoever_comes_back_may_count_events_from_one_again() {
 fn whoever_comes_back_and_repeats_an_event_is_not_heard_twice() {
     let (mut script, ann) = Script::playing(config());
     script.say(&ann, 0, &[event(1, 7)]);
-    script.server.processed(ann.client, EventId(1));
+    script.session.processed(ann.client, EventId(1));
     // The acknowledgement is lost.
     come_back(&mut script, &ann);
     script.say(&ann, 0, &[event(1, 7), event(2, 8)]);
@@ -120,12 +119,8 @@ fn another_module_sends_everybody_back_to_loading() {
     let (mut script, ann) = Script::playing(config());
     let first = script.publish(&[creature(1, 0.0)]);
     script.say(&ann, first, &[]);
-    script
-        .server
-        .change_module(script.now, module("tar_m02ab"))
-        .unwrap();
-    script.drain();
-    assert_eq!(script.server.module(), ModuleNumber(2));
+    script.change_module("tar_m02ab");
+    assert_eq!(script.session.module(), ModuleNumber(2));
     assert_eq!(
         script.frames(ann.on),
         [Said::ModuleChanged(2, "tar_m02ab".into())]
@@ -139,8 +134,7 @@ fn another_module_sends_everybody_back_to_loading() {
     script.write(ann.on, &[UpFrame::Loaded]);
     let client = ann.client;
     assert_eq!(script.events(), [ServerEvent::Joining { client }]);
-    script.server.admit(script.now, client, SEAT);
-    script.drain();
+    script.admit(client, SEAT);
     let [parameters] = &script.taken(ANN)[..] else {
         panic!("parameters are sent again");
     };
@@ -153,13 +147,9 @@ fn another_module_sends_everybody_back_to_loading() {
 
 #[test]
 fn after_a_change_of_module_hello_is_welcome_once_more() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let ann = script.greet(0, ANN);
-    script
-        .server
-        .change_module(script.now, module("tar_m02ab"))
-        .unwrap();
-    script.drain();
+    script.change_module("tar_m02ab");
     script.frames(ann.on);
     let (version, name) = (1, text("ann"));
     script.write(ann.on, &[UpFrame::Hello { version, name }]);
@@ -190,11 +180,11 @@ fn a_game_can_send_a_client_away() {
     let (mut script, ann) = Script::playing(config());
     let reason = Refusal(128);
     script
-        .server
+        .session
         .kick(script.now, ann.client, reason, text("that was not nice"));
     script.drain();
     assert_eq!(script.frames(ann.on), [Said::Refused(128)]);
-    assert_eq!(script.finished, [ann.on]);
+    assert_eq!(script.finished(), [ann.on]);
     let (client, why) = (ann.client, Departure::Kicked);
     assert_eq!(script.events(), [ServerEvent::Left { client, why }]);
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use tickwire_dialects::reone::message::{Base, DownElement, Refusal, UpFrame};
 use tickwire_dialects::reone::server_limits::LOADING_PATIENCE;
 use tickwire_dialects::reone::{Departure, Server, ServerConfig, ServerEvent};
+use tickwire_session::Session;
 use tickwire_session::bulk::Manifest;
-use tickwire_session::{Path, Room, Session, StreamId};
 
-use super::script::{ANN, Guest, Said, Script, config, module, ms, text};
+use super::script::{ANN, Guest, Said, Script, config, text};
+use crate::driven::{Window, ms};
 
 fn fetch(name: &str, offset: u64) -> UpFrame<'_> {
     let name = text(name);
@@ -51,7 +52,7 @@ fn large() -> ServerConfig {
 
 #[test]
 fn the_manifest_lists_everything_and_the_base_is_a_packet() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let ann = script.greet(0, ANN);
     script.write(ann.on, &[fetch("manifest", 0)]);
     let manifest = check_whole(&script.frames(ann.on), "manifest", 0);
@@ -76,7 +77,7 @@ fn the_manifest_lists_everything_and_the_base_is_a_packet() {
 
 #[test]
 fn a_resource_comes_in_pieces_from_any_offset() {
-    let mut script = Script::new(large());
+    let mut script = Script::begin(large());
     let ann = script.greet(0, ANN);
     let Some(expected) = large().module.resources.remove("large") else {
         panic!("it was put there");
@@ -90,7 +91,7 @@ fn a_resource_comes_in_pieces_from_any_offset() {
 
 #[test]
 fn a_refused_fetch_leaves_everything_as_it_is() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let ann = script.greet(0, ANN);
     for (name, offset, reason) in [
         ("nothing", 0, Refusal::RESOURCE),
@@ -103,8 +104,8 @@ fn a_refused_fetch_leaves_everything_as_it_is() {
         script.write(ann.on, &[fetch(name, offset)]);
         assert_eq!(script.frames(ann.on), [Said::Refused(reason.0)], "{name}");
     }
-    assert!(script.finished.is_empty());
-    assert_eq!(script.server.counters().fetch_refused, 6);
+    assert!(script.orders.is_empty());
+    assert_eq!(script.session.counters().fetch_refused, 6);
     script.write(ann.on, &[fetch("rules.txt", 6)]);
     assert_eq!(
         check_whole(&script.frames(ann.on), "rules.txt", 6),
@@ -114,7 +115,7 @@ fn a_refused_fetch_leaves_everything_as_it_is() {
 
 #[test]
 fn fetches_are_answered_in_order() {
-    let mut script = Script::new(large());
+    let mut script = Script::begin(large());
     let ann = script.greet(0, ANN);
     script.write(
         ann.on,
@@ -131,11 +132,9 @@ fn fetches_are_answered_in_order() {
 
 #[test]
 fn pieces_wait_for_room_and_answers_do_not_wait_for_pieces() {
-    let mut script = Script::new(large());
+    let mut script = Script::begin(large());
     let ann = script.greet(0, ANN);
-    let path = Path::Stream(ann.on);
-    let room = |bytes| Room { bytes, largest: 0 };
-    script.server.handle_room(script.now, path, room(70_000));
+    script.give_room(ann.on, 70_000);
     script.write(ann.on, &[fetch("large", 0)]);
     assert_eq!(script.streams[&ann.on].len(), 70_000);
     // A call in between is answered behind the piece that is under way.
@@ -149,8 +148,7 @@ fn pieces_wait_for_room_and_answers_do_not_wait_for_pieces() {
             argument,
         }],
     );
-    script.server.handle_room(script.now, path, room(u32::MAX));
-    script.drain();
+    script.give_room(ann.on, u32::MAX);
     let mut frames = script.frames(ann.on);
     let answer = frames.remove(2);
     assert!(matches!(answer, Said::Result { id: 5, .. }), "{answer:?}");
@@ -159,20 +157,17 @@ fn pieces_wait_for_room_and_answers_do_not_wait_for_pieces() {
 
 #[test]
 fn whoever_asks_for_more_than_there_is_is_cut_off() {
-    let mut script = Script::new(config());
-    let on = StreamId::Accepted(0);
-    script.server.handle_opened(script.now, on, ANN);
+    let mut script = Script::begin(config());
+    script.window = Window::Once(0);
+    let on = script.open(0, ANN);
     script.write_bytes(on, b"\x01\x04\0\0\0\x01\0a\0");
     for _ in 0..4_097 {
         script.write(on, &[fetch("base", 0)]);
     }
-    assert_eq!(script.server.clients().count(), 1);
+    assert_eq!(script.session.clients().count(), 1);
     script.write(on, &[fetch("base", 0)]);
-    assert_eq!(script.server.clients().count(), 0);
-    script
-        .server
-        .handle_room(script.now, Path::Stream(on), super::script::ROOMY);
-    script.drain();
+    assert_eq!(script.session.clients().count(), 0);
+    script.give_room(on, u32::MAX);
     let last = script.frames(on).pop();
     assert_eq!(last, Some(Said::Refused(Refusal::TOO_SLOW.0)));
 }
@@ -194,27 +189,27 @@ fn a_module_that_cannot_be_served_is_refused() {
 fn check_stuck(script: &mut Script, ann: &Guest) {
     script.frames(ann.on);
     script.pass(LOADING_PATIENCE - ms(1));
-    assert_eq!(script.server.clients().count(), 1);
+    assert_eq!(script.session.clients().count(), 1);
     script.pass(ms(1));
     assert_eq!(script.frames(ann.on), [Said::Refused(Refusal::TOO_SLOW.0)]);
     let (client, why) = (ann.client, Departure::FellBehind);
     let left = ServerEvent::Left { client, why };
     assert_eq!(script.events().last(), Some(&left));
-    assert_eq!(script.finished, [ann.on]);
-    assert_eq!(script.server.poll_timeout(), None);
+    assert_eq!(script.finished(), [ann.on]);
+    assert_eq!(script.session.poll_timeout(), None);
 }
 
 #[test]
 fn hello_and_then_nothing_holds_no_place() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let ann = script.greet(0, ANN);
     check_stuck(&mut script, &ann);
-    assert_eq!(script.server.counters().loading_stuck, 1);
+    assert_eq!(script.session.counters().loading_stuck, 1);
 }
 
 #[test]
 fn every_frame_of_a_client_that_loads_is_progress() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let ann = script.greet(0, ANN);
     for _ in 0..5 {
         script.pass(LOADING_PATIENCE - ms(1));
@@ -225,27 +220,24 @@ fn every_frame_of_a_client_that_loads_is_progress() {
 
 #[test]
 fn a_thin_line_that_takes_a_piece_in_time_is_progress() {
-    let mut script = Script::new(large());
+    let mut script = Script::begin(large());
     let ann = script.greet(0, ANN);
-    let path = Path::Stream(ann.on);
-    let room = |bytes| Room { bytes, largest: 0 };
-    script.server.handle_room(script.now, path, room(0));
+    script.give_room(ann.on, 0);
     script.write(ann.on, &[fetch("large", 0)]);
     for _ in 0..3 {
         script.pass(LOADING_PATIENCE - ms(1));
-        script.server.handle_room(script.now, path, room(70_000));
-        script.drain();
+        script.give_room(ann.on, 70_000);
     }
-    assert_eq!(script.server.clients().count(), 1);
+    assert_eq!(script.session.clients().count(), 1);
     // Half a piece is none.
-    script.server.handle_room(script.now, path, room(0));
+    script.give_room(ann.on, 0);
     script.pass(LOADING_PATIENCE);
-    assert_eq!(script.server.clients().count(), 0);
+    assert_eq!(script.session.clients().count(), 0);
 }
 
 #[test]
 fn whoever_has_loaded_has_to_ping() {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let ann = script.greet(0, ANN);
     script.write(ann.on, &[UpFrame::Loaded]);
     check_stuck(&mut script, &ann);
@@ -254,8 +246,6 @@ fn whoever_has_loaded_has_to_ping() {
 #[test]
 fn another_module_has_to_be_loaded_in_time_too() {
     let (mut script, ann) = Script::playing(config());
-    let changed = script.server.change_module(script.now, module("other"));
-    changed.expect("a good module");
-    script.drain();
+    script.change_module("other");
     check_stuck(&mut script, &ann);
 }

@@ -160,7 +160,7 @@ proptest! {
             if arrives {
                 let of = model.apply(&datagrams, is_coded);
                 prop_assert_eq!(of.0, seq);
-                let believed = script.server.view(ann.client, of).expect("it was sent");
+                let believed = script.session.view(ann.client, of).expect("it was sent");
                 let held = &model.whole[&of];
                 prop_assert!(believed.keys().eq(held.keys()), "{:?} {:?}", believed, held);
                 for (id, status) in believed {
@@ -179,7 +179,7 @@ proptest! {
                 script.say(&ann, seq, &[]);
             }
         }
-        prop_assert_eq!(script.server.counters().ack_never_sent, 0);
+        prop_assert_eq!(script.session.counters().ack_never_sent, 0);
     }
 }
 
@@ -187,7 +187,7 @@ proptest! {
 fn the_base_that_is_sent_is_the_base_that_is_meant() {
     let mut config = config();
     config.module.base = vec![creature(1, 1.0), door(2, 3.0, 4)];
-    let mut script = Script::new(config.clone());
+    let mut script = Script::begin(config.clone());
     let ann = script.greet(0, ANN);
     let (name, offset) = (super::script::text("base"), 0);
     let fetch = tickwire_dialects::reone::message::UpFrame::Fetch { name, offset };

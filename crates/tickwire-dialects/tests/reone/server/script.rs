@@ -2,11 +2,11 @@
 //! likes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use crate::licence::{Licence, Transition, Words};
+use crate::driven::Driven;
+use crate::licence::{Licence, Watch, Words};
 use crate::states::STATES;
 use tickwire_dialects::reone::limits::DATAGRAM_MAX;
 use tickwire_dialects::reone::message::{
@@ -15,87 +15,68 @@ use tickwire_dialects::reone::message::{
 };
 use tickwire_dialects::reone::{
     AnyStatus, ClientId, CreatureStatus, EventId, Module, Object, ObjectId, PacketSeq, Reader,
-    Seat, Server, ServerConfig, ServerEvent, SnapshotSeq, SpatialStatus, Text, Vec3,
+    Seat, Server, ServerConfig, SnapshotSeq, SpatialStatus, Text, Vec3,
 };
 
-use tickwire_session::{
-    Addr, Ended, Events, Host, Instant, Path, Room, Session, StreamId, Token, Transmit,
-};
-
-pub(super) const ROOMY: Room = Room {
-    bytes: u32::MAX,
-    largest: u16::MAX,
-};
+use tickwire_session::{Addr, Ended, Instant, StreamId, Token};
+use tickwire_sim::addr::machine;
 
 /// The length of a snapshot's tick.
 pub(super) const TICK: Duration = Duration::from_millis(50);
 
-/// What a client of a server may go through.
+/// A stream and its client may be in these, in the order of their lives.
+const STAGES: &[&str] = &[
+    "Greeting",
+    "Loading",
+    "Loaded",
+    "Joining",
+    "Initialising",
+    "Fallback",
+    "Performant",
+    "Removed",
+    "Closing",
+];
+
+const NOT_CLOSING: &[&str] = STAGES.split_at(8).0;
+pub(super) const CLIENT: &[&str] = NOT_CLOSING.split_at(1).1;
+const NOT_REMOVED: &[&str] = CLIENT.split_at(6).0;
+
+/// What a stream and its client may go through.
 pub(super) static SERVER_LICENCE: LazyLock<Licence> = LazyLock::new(|| {
-    let (_, document) = STATES
-        .split_once("## The server, for each client")
-        .expect("a part");
-    Licence::read(
-        document,
-        Words {
-            head: "| state |",
-            states: &[
-                "Loading",
-                "Loaded",
-                "Joining",
-                "Initialising",
-                "Fallback",
-                "Performant",
-                "Removed",
-                "gone",
-            ],
-            hidden: &[],
-            groups: &[
-                (
-                    "all but Removed",
-                    &[
-                        "Loaded",
-                        "Joining",
-                        "Initialising",
-                        "Fallback",
-                        "Performant",
-                    ],
-                ),
-                (
-                    "any",
-                    &[
-                        "Loading",
-                        "Loaded",
-                        "Joining",
-                        "Initialising",
-                        "Fallback",
-                        "Performant",
-                        "Removed",
-                    ],
-                ),
-            ],
-        },
-    )
+    let words = Words {
+        head: "| state |",
+        states: STAGES,
+        absent: "gone",
+        groups: &[
+            ("a client", CLIENT),
+            ("Greeting, a client", NOT_CLOSING),
+            ("all but Removed", NOT_REMOVED),
+            ("any", STAGES),
+        ],
+    };
+    let parts = [
+        "## The server, for each stream",
+        "## The server, for each client",
+    ];
+    Licence::read(STATES, &parts, words)
 });
 
 pub(super) const ANN: Addr = machine(2, 5_000);
 pub(super) const BOB: Addr = machine(3, 5_000);
 
-pub(super) struct Script {
-    pub(super) server: Server,
-    pub(super) now: Instant,
-    /// What it sent on streams, and nobody looked at yet.
-    pub(super) streams: BTreeMap<StreamId, Vec<u8>>,
-    pub(super) finished: Vec<StreamId>,
-    pub(super) aborted: Vec<StreamId>,
-    /// Datagrams that it sent, and nobody looked at yet.
-    pub(super) datagrams: Vec<(Addr, Vec<u8>)>,
+/// What a client says first.
+pub(super) const HELLO: UpFrame<'static> = UpFrame::Hello {
+    version: 1,
+    name: Text::EMPTY,
+};
+
+pub(super) type Script = Driven<Server, Memory>;
+
+/// What a script has to remember.
+pub(super) struct Memory {
     packet: u32,
     tick: u32,
-    pub(super) is_coded: bool,
-    states: BTreeMap<ClientId, &'static str>,
-    /// From which state to which clients came.
-    pub(super) transitions: BTreeSet<Transition>,
+    is_coded: bool,
 }
 
 /// A client that the script speaks for.
@@ -118,17 +99,6 @@ pub(super) struct Told {
     pub(super) event_acks: Vec<u32>,
     pub(super) commands: usize,
     pub(super) datagrams: usize,
-}
-
-pub(super) const fn machine(number: u8, port: u16) -> Addr {
-    Addr {
-        host: Host::Ip(IpAddr::V4(Ipv4Addr::new(10, 0, 0, number))),
-        port,
-    }
-}
-
-pub(super) const fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
 }
 
 pub(super) fn creature(id: u32, x: f32) -> Object {
@@ -196,25 +166,20 @@ pub(super) fn up(packet: u32, acknowledged: u32, elements: &[UpElement<'_>]) -> 
 }
 
 impl Script {
-    pub(super) fn new(config: ServerConfig) -> Self {
-        Self {
-            is_coded: config.compression == Compression::Huffman,
-            server: Server::new(config, [7; 32]).expect("the module is good"),
-            now: Instant::from_millis(1_000),
-            streams: BTreeMap::new(),
-            finished: Vec::new(),
-            aborted: Vec::new(),
-            datagrams: Vec::new(),
+    pub(super) fn begin(config: ServerConfig) -> Self {
+        let memory = Memory {
             packet: 0,
             tick: 0,
-            states: BTreeMap::new(),
-            transitions: BTreeSet::new(),
-        }
+            is_coded: config.compression == Compression::Huffman,
+        };
+        let server = Server::new(config, [7; 32]).expect("the module is good");
+        let watch = Watch::new(&SERVER_LICENCE);
+        Self::new(server, Instant::from_millis(1_000), watch, memory)
     }
 
     /// A server with Ann playing creature 1.
     pub(super) fn playing(config: ServerConfig) -> (Self, Guest) {
-        let mut script = Self::new(config);
+        let mut script = Self::begin(config);
         let ann = script.join(0, ANN, Seat::Player(ObjectId(1)));
         script.events();
         (script, ann)
@@ -222,9 +187,7 @@ impl Script {
 
     pub(super) fn open(&mut self, number: u32, from: Addr) -> StreamId {
         let on = StreamId::Accepted(number);
-        self.server.handle_opened(self.now, on, from);
-        self.server.handle_room(self.now, Path::Stream(on), ROOMY);
-        self.drain();
+        self.opened(on, from);
         on
     }
 
@@ -250,8 +213,7 @@ impl Script {
         let guest = self.greet(number, addr);
         self.write(guest.on, &[UpFrame::Loaded]);
         self.ping(&guest);
-        self.server.admit(self.now, guest.client, seat);
-        self.drain();
+        self.admit(guest.client, seat);
         self.say(&guest, 0, &[UpElement::Ready]);
         self.datagrams.clear();
         guest
@@ -263,14 +225,9 @@ impl Script {
 
     /// Says something by datagram.
     pub(super) fn say(&mut self, guest: &Guest, acknowledged: u32, elements: &[UpElement<'_>]) {
-        self.packet += 1;
-        let bytes = up(self.packet, acknowledged, elements);
+        self.memory.packet += 1;
+        let bytes = up(self.memory.packet, acknowledged, elements);
         self.send_bytes(guest.addr, &bytes);
-    }
-
-    pub(super) fn send_bytes(&mut self, from: Addr, bytes: &[u8]) {
-        self.server.handle_datagram(self.now, from, bytes);
-        self.drain();
     }
 
     /// Says something on a stream.
@@ -282,44 +239,26 @@ impl Script {
         self.write_bytes(on, &bytes);
     }
 
-    pub(super) fn write_bytes(&mut self, on: StreamId, bytes: &[u8]) {
-        self.server.handle_stream(self.now, on, bytes);
-        self.drain();
+    pub(super) fn close(&mut self, on: StreamId) {
+        self.closed(on, Ended::Finished);
     }
 
-    pub(super) fn close(&mut self, on: StreamId) {
-        let path = Path::Stream(on);
-        self.server.handle_closed(self.now, path, Ended::Finished);
-        self.drain();
+    pub(super) fn admit(&mut self, client: ClientId, seat: Seat) {
+        self.act(|now, server| server.admit(now, client, seat));
+    }
+
+    /// Goes on to another module.
+    pub(super) fn change_module(&mut self, name: &str) {
+        let changed = self.act(|now, server| server.change_module(now, module(name)));
+        changed.expect("a good module");
     }
 
     /// Publishes a snapshot of these objects; returns its sequence.
     pub(super) fn publish(&mut self, objects: &[Object]) -> u32 {
         self.pass(TICK);
-        self.tick += 3;
-        let objects = objects.iter().copied();
-        let seq = self.server.publish(self.tick, objects);
-        self.drain();
-        seq.0
-    }
-
-    /// Lets time pass, waking the server whenever it wants to be.
-    pub(super) fn pass(&mut self, span: Duration) {
-        let until = self.now + span;
-        while let Some(at) = self.server.poll_timeout()
-            && at <= until
-        {
-            self.now = self.now.max(at);
-            self.server.handle_timeout(self.now);
-            self.drain();
-            let next = self.server.poll_timeout();
-            assert!(next.is_none_or(|next| next > self.now), "it never sleeps");
-        }
-        self.now = until;
-    }
-
-    pub(super) fn events(&mut self) -> Vec<ServerEvent> {
-        std::iter::from_fn(|| self.server.poll_event()).collect()
+        self.memory.tick += 3;
+        let tick = self.memory.tick;
+        self.act(|_, server| server.publish(tick, objects.iter().copied()).0)
     }
 
     /// Takes the frames that were sent on a stream.
@@ -334,15 +273,6 @@ impl Script {
         frames
     }
 
-    /// Takes the datagrams that were sent to an address.
-    pub(super) fn taken(&mut self, to: Addr) -> Vec<Vec<u8>> {
-        let (his, others) = std::mem::take(&mut self.datagrams)
-            .into_iter()
-            .partition(|(addr, _)| *addr == to);
-        self.datagrams = others;
-        his.into_iter().map(|(_, bytes)| bytes).collect()
-    }
-
     /// Takes what one client was told of the newest snapshot, which must be whole, and nothing else.
     #[track_caller]
     pub(super) fn told(&mut self, to: Addr) -> Told {
@@ -350,7 +280,7 @@ impl Script {
         let mut last = None;
         for datagram in self.taken(to) {
             let mut scratch = Vec::new();
-            let packet = match self.is_coded {
+            let packet = match self.memory.is_coded {
                 true => Packet::<Down>::decode_coded(&datagram, &mut scratch),
                 false => Packet::<Down>::decode(&datagram),
             };
@@ -391,44 +321,6 @@ impl Script {
         let distinct: BTreeSet<_> = all.iter().collect();
         assert_eq!(all.len(), distinct.len(), "an object is told of once");
         told
-    }
-
-    pub(super) fn drain(&mut self) {
-        let mut out = Vec::new();
-        loop {
-            out.clear();
-            match self.server.poll_transmit(self.now, &mut out) {
-                None => break,
-                Some(Transmit::Datagram { to }) => {
-                    assert!(out.len() <= DATAGRAM_MAX, "{} bytes", out.len());
-                    self.datagrams.push((to, out.clone()));
-                }
-                Some(Transmit::Stream { on }) => {
-                    self.streams.entry(on).or_default().extend(&out);
-                }
-                Some(Transmit::Finish { on }) => self.finished.push(on),
-                Some(Transmit::Abort { on }) => self.aborted.push(on),
-                Some(other) => panic!("a server does not {other:?}"),
-            }
-        }
-        self.watch();
-    }
-
-    /// Notes what became of clients. Whatever `STATES.md` does not license is a failure.
-    #[track_caller]
-    fn watch(&mut self) {
-        let mut states = Vec::new();
-        self.server
-            .visit_peers(&mut |stats| states.push(stats.state));
-        let ids = self.server.clients().map(|(client, _)| client);
-        let now: BTreeMap<_, _> = ids.zip(states).collect();
-        for (client, before) in std::mem::replace(&mut self.states, now) {
-            let after = self.states.get(&client).copied().unwrap_or("gone");
-            if before != after {
-                SERVER_LICENCE.check((before, after));
-                self.transitions.insert((before, after));
-            }
-        }
     }
 }
 

@@ -82,17 +82,17 @@ fn an_acknowledgement_lasts_as_long_as_the_history() {
         script.datagrams.clear();
         script.publish(&[creature(1, 0.0)]);
         assert_eq!(script.told(ANN).acknowledged, 1, "snapshot {seq}");
-        assert_eq!(script.server.mode(ann.client), Some(Mode::Performant));
+        assert_eq!(script.session.mode(ann.client), Some(Mode::Performant));
     }
     script.publish(&[creature(1, 0.0)]);
     assert_eq!(script.told(ANN).acknowledged, 0);
-    assert_eq!(script.server.mode(ann.client), Some(Mode::Fallback));
+    assert_eq!(script.session.mode(ann.client), Some(Mode::Fallback));
     // An old one does not help, a newer one does.
     script.say(&ann, 1, &[]);
     script.say(&ann, 20, &[]);
     script.publish(&[creature(1, 0.0)]);
     assert_eq!(script.told(ANN).acknowledged, 20);
-    let counters = script.server.counters();
+    let counters = script.session.counters();
     assert_eq!((counters.performant, counters.fallback), (32, 2));
     assert_eq!(counters.mode_changes, 3);
     assert_eq!(counters.ack_never_sent, 0);
@@ -108,7 +108,7 @@ fn acknowledging_what_was_never_sent_is_counted_and_changes_nothing() {
     script.datagrams.clear();
     script.publish(&[creature(1, 0.0)]);
     assert_eq!(script.told(ANN).acknowledged, 0);
-    assert_eq!(script.server.counters().ack_never_sent, 3);
+    assert_eq!(script.session.counters().ack_never_sent, 3);
     // An older one after a newer one changes nothing either.
     script.say(&ann, 2, &[]);
     script.say(&ann, 1, &[]);
@@ -144,13 +144,13 @@ fn what_leaves_the_range_is_in_no_list() {
 fn a_spectator_looks_from_where_it_is_put() {
     let (radius, margin) = (100.0, 0.1);
     let sight = SightRange { radius, margin };
-    let mut script = Script::new(ServerConfig { sight, ..config() });
+    let mut script = Script::begin(ServerConfig { sight, ..config() });
     let eye = |x| Vec2 { x, y: 0.0 };
     let ann = script.join(0, ANN, Seat::Spectator(eye(500.0)));
     let world = [creature(1, 0.0), creature(2, 500.0)];
     script.publish(&world);
     assert_eq!(script.told(ANN).full, [2]);
-    script.server.move_eye(ann.client, eye(0.0));
+    script.session.move_eye(ann.client, eye(0.0));
     script.publish(&world);
     assert_eq!(script.told(ANN).full, [1]);
 }
@@ -181,7 +181,7 @@ fn a_narrow_path_gets_smaller_datagrams_or_none() {
             largest,
         };
         let path = Path::Datagrams(ANN);
-        script.server.handle_room(script.now, path, room);
+        script.session.handle_room(script.now, path, room);
     };
     narrow(&mut script, 500);
     script.publish(&world);
@@ -190,7 +190,7 @@ fn a_narrow_path_gets_smaller_datagrams_or_none() {
     narrow(&mut script, 300);
     script.publish(&world);
     assert!(script.datagrams.is_empty());
-    assert_eq!(script.server.counters().path_too_narrow, 1);
+    assert_eq!(script.session.counters().path_too_narrow, 1);
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn over_the_budget_the_oldest_come_first() {
     assert_eq!(moved(&script.told(ANN)), [6, 7, 8, 9]);
     script.publish(&world(3.0));
     assert_eq!(moved(&script.told(ANN)), [10, 11, 2, 3]);
-    assert_eq!(script.server.counters().rationed, 7);
+    assert_eq!(script.session.counters().rationed, 7);
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn what_was_only_kept_is_told_from_what_the_client_really_holds() {
         script.say(&ann, seq, &[]);
     }
     let held = |script: &Script, seq| {
-        let view = script.server.view(ann.client, seq).unwrap();
+        let view = script.session.view(ann.client, seq).unwrap();
         let x = view.values().map(|status| status.unwrap().pos().x);
         x.collect::<Vec<_>>()
     };
@@ -277,13 +277,13 @@ fn what_was_only_kept_is_told_from_what_the_client_really_holds() {
     script.datagrams.clear();
     let seq = script.publish(&[turned(1, 7.0), turned(2, 7.0)]);
     assert_eq!(script.told(ANN).kept, [2]);
-    let newest = script.server.newest();
+    let newest = script.session.newest();
     assert_eq!(held(&script, newest), [7.0, 0.0]);
     script.say(&ann, seq, &[]);
     script.publish(&[turned(1, 7.0), turned(2, 7.0)]);
     let told = script.told(ANN);
     assert_eq!((&told.diff[..], &told.kept[..]), (&[(2, 3)][..], &[1][..]));
-    let newest = script.server.newest();
+    let newest = script.session.newest();
     assert_eq!(held(&script, newest), [7.0, 7.0]);
 }
 
@@ -308,13 +308,13 @@ fn one_that_is_not_polled_in_time_gets_the_newest() {
     let (mut script, _) = Script::playing(config());
     for (tick, x) in [(1, 0.0), (2, 1.0), (3, 2.0)] {
         let world: [Object; 1] = [creature(1, x)];
-        script.server.publish(tick, world);
+        script.session.publish(tick, world);
     }
     script.drain();
     assert_eq!(script.told(ANN).sequence, 3);
-    let view = script.server.view(
-        script.server.clients().next().unwrap().0,
-        script.server.newest(),
+    let view = script.session.view(
+        script.session.clients().next().unwrap().0,
+        script.session.newest(),
     );
     let view = view.expect("it was sent");
     assert_eq!(view[&ObjectId(1)].unwrap().pos().x, 2.0);

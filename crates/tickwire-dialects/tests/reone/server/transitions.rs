@@ -2,17 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use tickwire_dialects::reone::message::{UpElement, UpFrame};
-use tickwire_dialects::reone::server_limits::{HISTORY, LOADING_PATIENCE, SILENCE};
+use tickwire_dialects::reone::message::{Refusal, UpElement, UpFrame};
+use tickwire_dialects::reone::server_limits::{
+    GOODBYE_PATIENCE, HISTORY, LOADING_PATIENCE, SILENCE,
+};
 use tickwire_dialects::reone::{ObjectId, Seat};
+use tickwire_session::Session;
 
-use super::script::{ANN, Guest, SERVER_LICENCE, Script, config, module, text};
+use super::script::{ANN, CLIENT, Guest, HELLO, SERVER_LICENCE, Script, config, text};
+use crate::driven::Window;
 
 const SEAT: Seat = Seat::Player(ObjectId(1));
 
 /// A client in one of the states, by the shortest way.
 fn reach(state: &str) -> (Script, Guest) {
-    let mut script = Script::new(config());
+    let mut script = Script::begin(config());
     let ann = script.greet(0, ANN);
     if state == "Loading" {
         return (script, ann);
@@ -25,8 +29,7 @@ fn reach(state: &str) -> (Script, Guest) {
     if state == "Joining" {
         return (script, ann);
     }
-    script.server.admit(script.now, ann.client, SEAT);
-    script.drain();
+    script.admit(ann.client, SEAT);
     if state == "Initialising" {
         return (script, ann);
     }
@@ -49,32 +52,24 @@ fn fall_silent(script: &mut Script) {
     script.pass(SILENCE);
 }
 
-fn change_module(script: &mut Script) {
-    let changed = script.server.change_module(script.now, module("other"));
-    changed.expect("a good module");
-    script.drain();
-}
-
 #[test]
 fn a_client_goes_every_way_that_there_is() {
-    const ALL: [&str; 7] = [
-        "Loading",
-        "Loaded",
-        "Joining",
-        "Initialising",
-        "Fallback",
-        "Performant",
-        "Removed",
-    ];
     let mut seen = BTreeSet::new();
     let mut act = |from: &str, act: &dyn Fn(&mut Script, &Guest)| {
         let (mut script, ann) = reach(from);
+        // What it is told last stays where it is, so that closing takes its time.
+        script.give_room(ann.on, 0);
         act(&mut script, &ann);
-        seen.append(&mut script.transitions);
+        seen.append(&mut script.watch.seen);
     };
-    for state in ALL {
+    for &state in CLIENT {
         act(state, &|script, ann| script.close(ann.on));
-        act(state, &|script, _| change_module(script));
+        act(state, &|script, _| script.change_module("other"));
+        act(state, &|script, ann| {
+            let (client, reason) = (ann.client, Refusal(128));
+            script.act(|now, server| server.kick(now, client, reason, text("away")));
+            script.pass(GOODBYE_PATIENCE);
+        });
     }
     for state in ["Loading", "Loaded"] {
         act(state, &|script, _| script.pass(LOADING_PATIENCE));
@@ -87,19 +82,45 @@ fn a_client_goes_every_way_that_there_is() {
     act("Performant", &|script, _| fall_silent(script));
     for state in ["Fallback", "Performant"] {
         act(state, &|script, ann| {
-            assert!(script.server.reseat(script.now, ann.client, SEAT));
-            script.drain();
+            assert!(script.act(|now, server| server.reseat(now, ann.client, SEAT)));
         });
     }
+    act("Performant", &|script, ann| {
+        script.ping(ann);
+        script.say(ann, 0, &[UpElement::Ready]);
+    });
     act("Removed", &|script, ann| script.ping(ann));
     act("Removed", &|script, ann| {
-        change_module(script);
+        script.change_module("other");
         script.write(ann.on, &[UpFrame::Loaded]);
     });
     act("Removed", &|script, ann| {
-        change_module(script);
-        let (version, name) = (1, text("ann"));
-        script.write(ann.on, &[UpFrame::Hello { version, name }]);
+        script.change_module("other");
+        script.write(ann.on, &[HELLO]);
     });
+    for act in [refuse, go, shut_down] {
+        let mut script = Script::begin(config());
+        script.window = Window::Once(0);
+        act(&mut script);
+        seen.append(&mut script.watch.seen);
+    }
     SERVER_LICENCE.check_all(&seen);
+}
+
+/// A stream says something else than Hello.
+fn refuse(script: &mut Script) {
+    let on = script.open(0, ANN);
+    script.write(on, &[UpFrame::Loaded]);
+}
+
+/// A stream ends before it says anything.
+fn go(script: &mut Script) {
+    let on = script.open(0, ANN);
+    script.close(on);
+}
+
+/// A stream opens at a server that ends.
+fn shut_down(script: &mut Script) {
+    script.act(|now, server| server.shut_down(now));
+    script.open(0, ANN);
 }

@@ -43,22 +43,13 @@ struct Line;
 impl Motion for Line {
     type State = f32;
     type Input = i8;
-    type Error = f32;
 
     fn step(&self, state: &f32, input: &i8) -> f32 {
         state + f32::from(*input) * SPEED
     }
 
-    fn error_between(&self, shown: &f32, truth: &f32) -> f32 {
-        shown - truth
-    }
-
-    fn error_size(&self, error: &f32) -> f32 {
-        error.abs()
-    }
-
-    fn shift(&self, state: &f32, error: &f32, share: f32) -> f32 {
-        state + error * share
+    fn distance(&self, shown: &f32, truth: &f32) -> f32 {
+        (shown - truth).abs()
     }
 }
 

@@ -1,11 +1,11 @@
 //! reone's bugs for a saboteur.
 
 use tickwire_dialects::reone::SnapshotSeq;
-use tickwire_dialects::reone::limits::DATAGRAM_MAX;
+use tickwire_dialects::reone::limits::{DATAGRAM_MAX, HEADER};
 use tickwire_dialects::reone::message::{Down, DownElement, Packet, PacketWriter};
 use tickwire_session::Addr;
 
-use crate::sabotage::Spoil;
+use crate::sabotage::{Spoil, Symptom};
 
 /// A mistake that a server could make.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -16,10 +16,33 @@ pub(super) enum Bug {
     AckAhead,
     /// Forgets to name the first object that did not change.
     NotKept,
+    /// Says of every sixteenth coded snapshot that it has a byte more or less than it has.
+    Miscoded,
+}
+
+impl Bug {
+    /// Whether it is a mistake in coded snapshots, or in plain ones.
+    pub(super) fn is_coded(self) -> bool {
+        self == Self::Miscoded
+    }
+}
+
+impl Symptom for Bug {
+    fn symptom(self) -> &'static str {
+        match self {
+            Self::OtherBaseline => "is not what was sent",
+            Self::AckAhead => ", and shows ",
+            Self::NotKept => "other objects than were sent",
+            Self::Miscoded => "of undecodable",
+        }
+    }
 }
 
 impl Spoil for Bug {
     fn spoil(&mut self, _to: Addr, datagram: &[u8]) -> Vec<u8> {
+        if self.is_coded() {
+            return miscode(datagram);
+        }
         let packet = Packet::<Down>::decode(datagram).expect("the server's packets decode");
         let mut header = packet.header;
         if *self == Self::OtherBaseline {
@@ -44,4 +67,14 @@ impl Spoil for Bug {
         writer.finish();
         spoilt
     }
+}
+
+fn miscode(datagram: &[u8]) -> Vec<u8> {
+    let mut spoilt = datagram.to_vec();
+    // Behind the header stand what tells coded from plain, and the plain length.
+    let sequence = datagram[0];
+    if sequence != 0 && sequence.is_multiple_of(16) && datagram.get(HEADER) == Some(&1) {
+        spoilt[HEADER + 1] ^= 1;
+    }
+    spoilt
 }
