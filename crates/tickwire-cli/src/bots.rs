@@ -5,6 +5,7 @@ mod walker;
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -20,6 +21,7 @@ use crate::address;
 use crate::difficulty::Difficulty;
 use crate::figures::{loading_bar, millis, percentile};
 use crate::misuse::Misuse;
+use crate::quic;
 use crate::record::RecordFile;
 use crate::stop::Stop;
 use pilot::Pilot;
@@ -66,6 +68,9 @@ pub(crate) struct Args {
     /// Report as a JSON object, with the clients' counters.
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    encryption: quic::ClientArgs,
 }
 
 /// Bots that connect at a time; the others follow as these get in. A server need not put up with more
@@ -117,7 +122,7 @@ struct Load {
 /// Where the server is.
 enum Server {
     /// Each bot has a socket of its own.
-    Elsewhere(Addr),
+    Elsewhere(SocketAddr),
     /// It is in this process, and each bot reaches it over a memory link.
     Here { host: Box<Host>, node: NodeId },
 }
@@ -149,10 +154,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 impl Load {
     fn over_network(args: &Args) -> anyhow::Result<Self> {
-        let server = address::resolve(&args.connect, args.protocol.port)?;
+        let port = args.encryption.default_port(args.protocol.port);
+        let server = address::resolve(&args.connect, port)?;
         Ok(Self {
             driver: new_driver()?,
-            server: Server::Elsewhere(server.into()),
+            server: Server::Elsewhere(server),
             players: Vec::new(),
             record: open_record(args)?,
         })
@@ -183,8 +189,10 @@ impl Load {
         while connecting < CONNECTING_MAX && self.players.len() < args.count.into() {
             let server = match &self.server {
                 Server::Elsewhere(server) => {
-                    self.driver.open();
-                    *server
+                    let node = self.driver.open();
+                    let asked = (args.connect.as_str(), args.protocol.name);
+                    args.encryption
+                        .connect(&mut self.driver, node, *server, asked)?
                 }
                 Server::Here { node, .. } => self.driver.link(*node).1,
             };
