@@ -14,6 +14,7 @@ use anyhow::Context;
 use serde_json::json;
 use tickwire_demo::gateway::{ClientGateway, Connect, Ending, Notice, Protocol, Settings, Status};
 use tickwire_demo::{Host, STEP};
+use tickwire_net::quic::LinkFailure;
 use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::{Addr, Instant, Session, Traffic};
 
@@ -83,6 +84,8 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// A bot, its client, and what happened to it.
 struct Player {
     body: Box<dyn Body>,
+    /// What its session calls the server.
+    server: Addr,
     connected: bool,
 }
 
@@ -137,6 +140,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut report = Report::default();
     load.play(&mut report, args, &stop)?;
     let good = report.count(&load.players, args.count);
+    if let Some(failure) = load.failure() {
+        eprintln!("tickwire: {failure}");
+    }
     load.leave()?;
     // What they say in leaving is traffic too.
     report.add_traffic(&load.players);
@@ -295,6 +301,12 @@ impl Load {
         (count > 0).then(|| format!(", {count} load {bar}"))
     }
 
+    /// What the link of one of them ended with, if any did by itself.
+    fn failure(&self) -> Option<&LinkFailure> {
+        let mut players = self.players.iter();
+        players.find_map(|player| self.driver.link_failure(player.server))
+    }
+
     fn anybody_there(&self) -> bool {
         self.players.iter().any(Player::is_there)
     }
@@ -336,6 +348,7 @@ impl Player {
         };
         Ok(Self {
             body,
+            server,
             connected: false,
         })
     }

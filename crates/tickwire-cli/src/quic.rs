@@ -160,7 +160,12 @@ pub(crate) struct ClientArgs {
     server_fingerprint: Option<Fingerprint>,
 
     /// Trust servers whose certificate one of these authorities signed (PEM).
-    #[arg(long, value_name = "FILE", requires = "quic", conflicts_with = "server_fingerprint")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "quic",
+        conflicts_with = "server_fingerprint"
+    )]
     server_ca: Option<PathBuf>,
 
     /// Where the fingerprints of known servers are kept; otherwise in the user's state folder.
@@ -260,7 +265,9 @@ pub(crate) fn issue_ticket(args: &TicketArgs) -> anyhow::Result<ExitCode> {
     let identity = Identity::load_or_create(&folder(args.identity.as_ref(), "identity")?)?;
     let issuer = TicketIssuer::new(&identity.derive(TICKETS));
     let lifetime = Duration::from_secs(60 * u64::from(args.minutes));
-    let ticket = issuer.issue(lifetime).context("the system has no randomness")?;
+    let ticket = issuer
+        .issue(lifetime)
+        .context("the system has no randomness")?;
     let digits: String = ticket.iter().map(|byte| format!("{byte:02x}")).collect();
     println!("{digits}");
     Ok(ExitCode::SUCCESS)
