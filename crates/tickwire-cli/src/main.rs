@@ -15,6 +15,7 @@ mod misuse;
 mod name;
 mod palette;
 mod play;
+mod quic;
 mod record;
 mod save;
 mod screen;
@@ -57,6 +58,7 @@ enum Command {
     Bots(bots::Args),
     Inspect(inspect::Args),
     Save(save::Args),
+    Ticket(quic::TicketArgs),
 }
 
 fn main() -> ExitCode {
@@ -68,6 +70,7 @@ fn main() -> ExitCode {
         Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Save(args)) => save::run(&args),
+        Some(Command::Ticket(args)) => quic::issue_ticket(&args),
     };
     match result {
         Ok(code) => code,

@@ -6,7 +6,6 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -17,7 +16,7 @@ use ratatui::layout::Rect;
 use tickwire_demo::gateway::{ClientGateway, Ending, Notice, Status};
 use tickwire_demo::{STEP, printable};
 use tickwire_net::Driver;
-use tickwire_session::{Instant, Session};
+use tickwire_session::{Addr, Instant, Session};
 
 use super::netgraph::NetGraph;
 use crate::record::RecordFile;
@@ -34,7 +33,8 @@ const NOTICES_KEPT: usize = 20;
 pub(super) struct Seat {
     pub(super) driver: Driver,
     pub(super) stop: Stop,
-    pub(super) server: SocketAddr,
+    /// What the session calls the server.
+    pub(super) server: Addr,
     /// Protocol and server.
     pub(super) title: String,
     pub(super) name: String,
@@ -91,11 +91,13 @@ impl Seat {
                 Ok(ExitCode::SUCCESS)
             }
             Some(ending) => {
-                let server = self.server;
-                match game.parts().0.last_words() {
-                    Some(words) => anyhow::bail!("{server}: {ending}: {words}"),
-                    None => anyhow::bail!("{server}: {ending}"),
-                }
+                // What carries the session may know more than the session.
+                let failure = self.driver.link_failure(self.server);
+                let words = failure.map(ToString::to_string).unwrap_or_else(|| {
+                    let reason = game.parts().0.last_words();
+                    reason.map_or(ending.to_string(), |reason| format!("{ending}: {reason}"))
+                });
+                anyhow::bail!("{}: {words}", self.title)
             }
         }
     }

@@ -5,6 +5,7 @@ mod endings;
 mod inspect;
 mod lossy;
 mod pty;
+mod quic;
 mod readme;
 mod reone;
 mod saving;
