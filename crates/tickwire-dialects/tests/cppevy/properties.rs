@@ -9,8 +9,8 @@ use tickwire_dialects::cppevy::message::{Object, Payload, Sender};
 use tickwire_dialects::cppevy::{ActionId, EventId, Phase, Reason, StateId, inspect};
 use tickwire_wire::FieldLog;
 
-use super::script::{ClientScript, SERVER, ServerScript, addr};
 use super::words::{action, decode, event, failure, payload, payloads, request, state, success};
+use crate::script::{ClientScript, SERVER, ServerScript, addr, stream};
 
 fn data() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
@@ -207,15 +207,15 @@ proptest! {
     // good one, is checked by the scripts.
     #[test]
     fn nothing_breaks_a_server(happenings in vec(happening(), 1..30)) {
-        let mut s = ServerScript::new();
+        let mut s = ServerScript::begin();
         s.play(1);
         s.open(2);
         for happening in happenings {
             match happening {
-                Happening::Datagram(bytes) => s.cast_bytes(addr(1), &bytes),
-                Happening::Stream(bytes) if !s.has_closed(2) => s.send_bytes(2, &bytes),
+                Happening::Datagram(bytes) => s.send_bytes(addr(1), &bytes),
+                Happening::Stream(bytes) if !s.has_closed(2) => s.write_bytes(stream(2), &bytes),
                 Happening::Stream(_) => {}
-                Happening::Passes(span) => s.advance(span),
+                Happening::Passes(span) => s.pass(span),
             }
         }
         // Whatever was said, the server goes on: somebody else can still speak with it.
@@ -228,15 +228,15 @@ proptest! {
         let mut c = if plays { ClientScript::playing() } else { ClientScript::joining() };
         for happening in happenings {
             match happening {
-                Happening::Datagram(bytes) => c.show_bytes(SERVER, &bytes),
+                Happening::Datagram(bytes) => c.send_bytes(SERVER, &bytes),
                 Happening::Stream(bytes) if !c.has_closed() => c.tell_bytes(&bytes),
                 Happening::Stream(_) => {}
-                Happening::Passes(span) => c.advance(span),
+                Happening::Passes(span) => c.pass(span),
             }
-            prop_assert!(c.client.entities().count() <= 1_024);
+            prop_assert!(c.session.entities().count() <= 1_024);
         }
         // Silence ends it in any case.
-        c.advance(Duration::from_secs(20));
-        prop_assert!(matches!(c.client.phase(), Phase::Ended(_)));
+        c.pass(Duration::from_secs(20));
+        prop_assert!(matches!(c.session.phase(), Phase::Ended(_)));
     }
 }

@@ -3,11 +3,12 @@
 use tickwire_dialects::cppevy::message::{Object, Payload, Sender};
 use tickwire_dialects::cppevy::{ClientEvent, Departure, EndReason, Reason, ServerEvent};
 
-use super::script::{ClientScript, SERVER, ServerScript, addr, ms};
 use super::words::{
     GONG, HEALTH, ROCK, STEER, action, event, failure, id, payload, request, state, state_id,
     success, summon,
 };
+use crate::driven::ms;
+use crate::script::{ClientScript, SERVER, ServerScript, addr, stream};
 
 /// A payload with this half size and these bytes behind the header.
 fn raw(half_size: u8, body: &[u8]) -> Vec<u8> {
@@ -96,19 +97,19 @@ fn wrong_for_client() -> Vec<(&'static str, Vec<u8>)> {
 fn a_bad_datagram_is_dropped_whole_by_a_server() {
     for (what, bytes) in wrong_for_server() {
         assert!(Payload::decode(&bytes, Sender::Client).is_err(), "{what}");
-        let mut s = ServerScript::new();
+        let mut s = ServerScript::begin();
         s.play(1);
-        s.cast_bytes(addr(1), &bytes);
+        s.send_bytes(addr(1), &bytes);
         s.expects_nothing();
         assert_eq!(s.events(), [], "{what}");
         assert_eq!(s.counters().undecodable_datagram, 1, "{what}");
         assert_eq!(s.state(1), Some("Attached"), "{what}");
         // It is not even a sign of life.
         for _ in 0..3 {
-            s.advance(ms(5_000));
-            s.cast_bytes(addr(1), &bytes);
+            s.pass(ms(5_000));
+            s.send_bytes(addr(1), &bytes);
         }
-        s.advance(ms(100));
+        s.pass(ms(100));
         assert_eq!(s.state(1), None, "{what}");
     }
 }
@@ -116,9 +117,9 @@ fn a_bad_datagram_is_dropped_whole_by_a_server() {
 #[test]
 fn a_bad_payload_closes_the_stream_at_a_server() {
     for (what, bytes) in wrong_for_server() {
-        let mut s = ServerScript::new();
+        let mut s = ServerScript::begin();
         s.play(1);
-        s.send_bytes(1, &bytes);
+        s.write_bytes(stream(1), &bytes);
         // On a stream a payload that is cut is one that has not come yet.
         let waits = matches!(
             what,
@@ -148,10 +149,10 @@ fn a_bad_datagram_is_dropped_whole_by_a_client() {
     for (what, bytes) in wrong_for_client() {
         assert!(Payload::decode(&bytes, Sender::Server).is_err(), "{what}");
         let mut c = ClientScript::playing();
-        c.show_bytes(SERVER, &bytes);
+        c.send_bytes(SERVER, &bytes);
         assert_eq!(c.events(), [], "{what}");
         assert_eq!(c.counters().undecodable, 1, "{what}");
-        c.show_bytes(addr(3), &payload(0, &[event(GONG, &[])]));
+        c.send_bytes(addr(3), &payload(0, &[event(GONG, &[])]));
         assert_eq!(c.events(), [], "a stranger");
         assert_eq!(c.counters().stranger, 1);
     }
@@ -181,7 +182,7 @@ fn a_bad_payload_ends_a_client() {
 fn the_objects_before_a_bad_one_take_no_effect() {
     let mut c = ClientScript::playing();
     c.tell(&[summon(7, ROCK)]);
-    c.advance(ms(5));
+    c.pass(ms(5));
     let mut bytes = payload(
         c.timestamp(),
         &[state(state_id(7, HEALTH), &[9]), event(GONG, &[])],
@@ -189,7 +190,7 @@ fn the_objects_before_a_bad_one_take_no_effect() {
     // The event becomes something that does not exist.
     bytes[10] = 9;
     c.forget();
-    c.show_bytes(SERVER, &bytes);
-    assert_eq!(c.client.state(c.now, id(7), HEALTH), None);
+    c.send_bytes(SERVER, &bytes);
+    assert_eq!(c.session.state(c.now, id(7), HEALTH), None);
     assert_eq!(c.counters().undecodable, 1);
 }
