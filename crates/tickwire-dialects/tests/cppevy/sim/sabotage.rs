@@ -31,7 +31,7 @@ impl Symptom for Bug {
             Self::OldState => "is shown as it was",
             Self::OtherAnswer => "has the answer to another",
             Self::EventForgotten => " gongs",
-            Self::DismissForgotten => "where [",
+            Self::DismissForgotten => "knows [",
         }
     }
 }
