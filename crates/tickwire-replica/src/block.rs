@@ -29,6 +29,21 @@ pub struct BlockView<'a> {
 }
 
 impl<'a> BlockView<'a> {
+    /// A block without occupants.
+    pub(crate) const EMPTY: Self = Self {
+        occupied: 0,
+        ids: &[],
+        lanes: &[],
+        bytes: &[],
+    };
+
+    /// What lies in one lane of one slot. A block that lacks it reads as zeros.
+    #[inline]
+    pub(crate) fn lane(&self, lane: usize, slot: u8) -> u32 {
+        let at = lane * SLOTS + usize::from(slot);
+        self.lanes.get(at).copied().unwrap_or_default()
+    }
+
     /// One lane of all slots. A block that lacks it reads as zeros.
     pub(crate) fn column(&self, lane: usize) -> &'a Column {
         let from = self.lanes.get(lane * SLOTS..);

@@ -17,14 +17,20 @@
 //!
 //! Which blocks a record holds, which versions it may name and which form it takes is decided above.
 
+mod coded;
 mod lane;
 mod packed;
+mod prior;
 mod rotation;
 mod single;
 mod slots;
+mod train;
 
+pub use coded::{CodedDecoder, CodedEncoder, Scratch};
 pub use packed::{decode_packed, encode_packed, packed_bound};
+pub use prior::Prior;
 pub use single::Quantised;
+pub use train::{Coded, Trainer};
 
 use crate::block::BlockView;
 use crate::schema::Field;

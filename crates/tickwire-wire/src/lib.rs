@@ -27,6 +27,7 @@ extern crate alloc;
 mod bits;
 mod endian;
 mod error;
+pub mod range;
 mod reader;
 mod serial;
 mod trace;

@@ -28,15 +28,7 @@ impl Changes {
             };
         };
         let kept = same_occupants(now, &baseline);
-        // One pass a lane over all slots, without a branch, so that it runs on vectors.
-        let mut differs: Column = [0; SLOTS];
-        for lane in 0..schema::lanes(known.fields) {
-            let pairs = now.column(lane).iter().zip(baseline.column(lane));
-            for (differs, (now, then)) in differs.iter_mut().zip(pairs) {
-                *differs |= now ^ then;
-            }
-        }
-        let mut changed = kept & set_of(&differs);
+        let mut changed = kept & differing(now, &baseline, schema::lanes(known.fields));
         for field in 0..schema::bytes_fields(known.fields).count() {
             for slot in members(kept & !changed) {
                 if now.bytes_at(field, slot) != baseline.bytes_at(field, slot) {
@@ -65,6 +57,19 @@ pub(super) fn same_occupants(a: &BlockView<'_>, b: &BlockView<'_>) -> u64 {
         *differs = a ^ b;
     }
     a.occupied & b.occupied & !set_of(&differs)
+}
+
+/// The slots in which any of the first `lanes` lanes differs.
+pub(super) fn differing(a: &BlockView<'_>, b: &BlockView<'_>, lanes: usize) -> u64 {
+    // One pass a lane over all slots, without a branch, so that it runs on vectors.
+    let mut differs: Column = [0; SLOTS];
+    for lane in 0..lanes {
+        let pairs = a.column(lane).iter().zip(b.column(lane));
+        for (differs, (a, b)) in differs.iter_mut().zip(pairs) {
+            *differs |= a ^ b;
+        }
+    }
+    set_of(&differs)
 }
 
 /// The slots whose value is not 0.

@@ -7,6 +7,7 @@
     reason = "random numbers are cut to size"
 )]
 
+mod coded;
 mod packed;
 mod random;
 

@@ -1,48 +1,40 @@
-//! One client as the server knows it.
+//! Which snapshot one client is sent, when, and against which reference.
+//!
+//! In: ticks, what the client acknowledges, and a way to build a snapshot against a reference. Out: the
+//! next datagram. Three things hold a snapshot back: the client's byte budget, one before it that is not
+//! through, and silence. Whoever acknowledges nothing for [`SILENT_AFTER`] is sent every
+//! [`SILENT_TICKS`]th tick, in full, so that clients which only listen cost little.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use tickwire_session::{
-    Addr, Instant, PeerStats, Room, RoundTrip, StreamId, TokenBucket, Traffic, Transmit,
-};
+use tickwire_session::{Instant, PeerLink, PeerStats, Room, RoundTrip, Wrote};
 use tickwire_state::Tick;
 
-use super::super::limits::{
-    ACTION_REFILL, ACTIONS_AT_ONCE, DATAGRAM_MAX, REPEAT_ABOVE, REPEAT_AT_LEAST, REPEAT_FOR,
-    SEND_TICKS, SNAPSHOTS_HELD,
-};
-use super::super::stream::{Inbox, Outbox};
 use super::budget::Budget;
 use super::sending::Sending;
+use crate::opendrakan::limits::{
+    DATAGRAM_MAX, DATAGRAM_MIN, REPEAT_ABOVE, REPEAT_AT_LEAST, REPEAT_FOR, SEND_TICKS,
+    SILENT_AFTER, SILENT_TICKS, SNAPSHOTS_HELD,
+};
 
 #[derive(Debug)]
-pub(super) struct Peer {
-    pub(super) stream: StreamId,
-    pub(super) stream_addr: Addr,
-    /// Where its datagrams go, once it showed its token.
-    pub(super) addr: Option<Addr>,
-    pub(super) inbox: Inbox,
-    pub(super) outbox: Outbox,
-    pub(super) last_heard: Instant,
-    pub(super) actions: TokenBucket,
-    /// The largest datagram its path takes.
-    pub(super) largest: u16,
+pub(super) struct SnapshotSender {
     /// The snapshots it was sent that may still be referred to, oldest first.
     sent: VecDeque<Sent>,
     /// The newest that it acknowledged.
     acknowledged: Option<Tick>,
+    /// When the first snapshot after that one had gone out whole.
+    unanswered: Option<Instant>,
     budget: Budget,
     /// Datagrams to be written now.
     due: Option<Due>,
     /// The snapshot that is being sent. None is begun before this one is through.
     flight: Option<Flight>,
-    pub(super) round_trip: RoundTrip,
-    pub(super) traffic: Traffic,
-    pub(super) resent: u64,
-    pub(super) refused: u64,
+    round_trip: RoundTrip,
+    resent: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -70,13 +62,22 @@ struct Flight {
     passes: u32,
 }
 
-/// When something is scheduled.
+/// When something is scheduled, and for which path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     pub(super) now: Instant,
     pub(super) tick: Tick,
-    /// What the world can tell differences to: this tick and later ones.
+    /// The world can tell differences to this tick and later ones.
     pub(super) remembered: Tick,
+    /// The client's path.
+    pub(super) room: Room,
+}
+
+/// Why a snapshot was not sent to a client whose turn it was.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Skipped {
+    OverBudget,
+    PathTooNarrow,
 }
 
 /// What an acknowledgement was worth.
@@ -90,71 +91,66 @@ pub(super) enum Acknowledged {
     NeverSent,
 }
 
-impl Peer {
-    pub(super) fn new(
-        now: Instant,
-        stream: StreamId,
-        stream_addr: Addr,
-        bytes_per_second: u32,
-    ) -> Self {
+impl SnapshotSender {
+    pub(super) fn new(now: Instant, bytes_per_second: u32) -> Self {
         Self {
-            stream,
-            stream_addr,
-            addr: None,
-            inbox: Inbox::default(),
-            outbox: Outbox::new(),
-            last_heard: now,
-            actions: TokenBucket::new(now, ACTIONS_AT_ONCE, ACTION_REFILL),
-            largest: DATAGRAM_MAX,
             sent: VecDeque::new(),
             acknowledged: None,
+            unanswered: None,
             budget: Budget::new(now, bytes_per_second),
             due: None,
             flight: None,
             round_trip: RoundTrip::new(),
-            traffic: Traffic::NONE,
             resent: 0,
-            refused: 0,
         }
     }
 
-    /// Takes note of what its datagrams' path carries.
-    pub(super) fn set_largest(&mut self, largest: u16) {
-        self.largest = largest.min(DATAGRAM_MAX);
-        let fits = |sending: &Sending| sending.limit <= self.largest;
-        self.due.take_if(|due| !fits(&due.sending));
-        self.flight.take_if(|flight| !fits(&flight.sending));
+    /// Whether the client has acknowledged anything yet.
+    pub(super) const fn is_acknowledged(&self) -> bool {
+        self.acknowledged.is_some()
     }
 
-    /// Decides what goes out at this tick. `build` makes the snapshot against a reference, or finds
-    /// it. Returns whether a snapshot was left out for want of budget.
+    /// Whether datagrams wait to be written.
+    pub(super) const fn is_due(&self) -> bool {
+        self.due.is_some()
+    }
+
+    /// Decides what goes out at this tick. `build` makes the snapshot against a reference, in
+    /// datagrams of at most so many bytes, or finds it.
     pub(super) fn schedule(
         &mut self,
         moment: Moment,
         build: impl FnOnce(Tick, u16) -> Arc<Sending>,
-    ) -> bool {
-        // Whatever the driver has not fetched since the last tick it will not fetch in time.
-        if self.addr.is_none() || self.due.is_some() {
-            return false;
-        }
+    ) -> Option<Skipped> {
         let Moment { now, tick, .. } = moment;
-        let is_send_tick = tick.0.is_multiple_of(SEND_TICKS);
-        let reference = self.reference(moment.remembered);
-        self.flight
-            .take_if(|flight| flight.is_over(now, reference != Tick::NONE));
+        let is_silent = self.is_silent(now);
+        let period = if is_silent { SILENT_TICKS } else { SEND_TICKS };
+        let is_send_tick = tick.0.is_multiple_of(period);
+        let limit = moment.room.largest.min(DATAGRAM_MAX);
+        if limit < DATAGRAM_MIN {
+            return is_send_tick.then_some(Skipped::PathTooNarrow);
+        }
+        // Whatever the driver has not fetched since the last tick it will not fetch in time.
+        if self.due.is_some() {
+            return None;
+        }
+        let reference = self.reference(now, moment.remembered);
+        self.flight.take_if(|flight| {
+            flight.sending.limit > limit || flight.is_over(now, reference != Tick::NONE)
+        });
         if let Some(flight) = &self.flight {
             let waits = is_send_tick && !flight.is_repeated();
             self.send_on(now, is_send_tick);
-            return waits;
+            return waits.then_some(Skipped::OverBudget);
         }
         if !is_send_tick {
-            return false;
+            return None;
         }
         if !self.budget.has_room(now) {
-            return true;
+            return Some(Skipped::OverBudget);
         }
         self.flight = Some(Flight {
-            sending: build(reference, self.largest),
+            sending: build(reference, limit),
             since: now,
             next: 0,
             passes: 0,
@@ -166,7 +162,7 @@ impl Peer {
             at: now,
             is_timed: self.flight.as_ref().is_some_and(left_at_once),
         });
-        false
+        None
     }
 
     /// Sends on with the snapshot under way: a small one whole, of a large one as much as the budget
@@ -182,7 +178,7 @@ impl Peer {
         let from = flight.next;
         while !flight.is_pass_over() && (flight.is_small() || self.budget.has_room(now)) {
             let size = flight.sending.datagram(flight.next).map_or(0, <[u8]>::len);
-            self.budget.spend(size);
+            self.budget.spend(now, size);
             flight.next += 1;
         }
         let datagrams = from..flight.next;
@@ -192,32 +188,42 @@ impl Peer {
         if flight.passes > 0 {
             self.resent += datagrams.len() as u64;
         }
-        flight.passes += u32::from(flight.is_pass_over());
+        if flight.is_pass_over() {
+            flight.passes += 1;
+            self.unanswered.get_or_insert(now);
+        }
         self.due = Some(Due {
             sending: flight.sending.clone(),
             datagrams,
         });
     }
 
+    /// Whether the client acknowledges nothing. A snapshot that takes long to send is not held
+    /// against it: what counts is the time since the first that it could have acknowledged.
+    fn is_silent(&self, now: Instant) -> bool {
+        self.unanswered
+            .is_some_and(|since| now.since(since) >= SILENT_AFTER)
+    }
+
     /// What the next snapshot may refer to. The last so many that were sent count, however long that
     /// took: a client whose budget is spent on one for a minute may still acknowledge it.
-    fn reference(&self, remembered: Tick) -> Tick {
+    fn reference(&self, now: Instant, remembered: Tick) -> Tick {
+        let is_held = self.sent.len() < SNAPSHOTS_HELD && !self.is_silent(now);
         self.acknowledged
-            .filter(|tick| *tick >= remembered && (self.sent.len() as u64) < SNAPSHOTS_HELD)
+            .filter(|tick| is_held && *tick >= remembered)
             .unwrap_or(Tick::NONE)
     }
 
     /// The oldest tick that a snapshot to this client may ever refer to; `None` if no past one.
-    pub(super) fn oldest_reference(&self) -> Option<Tick> {
-        let acknowledged = self.reference(Tick::NONE);
-        match acknowledged {
+    pub(super) fn oldest_reference(&self, now: Instant) -> Option<Tick> {
+        match self.reference(now, Tick::NONE) {
             Tick::NONE => self.sent.front().map(|sent| sent.tick),
             tick => Some(tick),
         }
     }
 
     fn remember(&mut self, sent: Sent) {
-        if self.sent.len() as u64 == SNAPSHOTS_HELD {
+        if self.sent.len() == SNAPSHOTS_HELD {
             self.sent.pop_front();
         }
         self.sent.push_back(sent);
@@ -238,54 +244,38 @@ impl Peer {
             self.round_trip.add_sample(now.since(sent.at));
         }
         self.acknowledged = Some(tick);
+        self.unanswered = None;
         self.sent.retain(|sent| sent.tick > tick);
         Acknowledged::Newest
     }
 
     /// Writes the next datagram that is due.
-    pub(super) fn write_datagram(&mut self, out: &mut Vec<u8>) -> Option<Transmit> {
-        let to = self.addr?;
-        let due = self.due.as_mut()?;
-        let datagram = due
-            .datagrams
-            .next()
-            .and_then(|number| due.sending.datagram(number));
-        if let Some(datagram) = datagram {
-            out.extend_from_slice(datagram);
-            self.traffic.sent(datagram.len());
+    pub(super) fn write(&mut self, link: &mut PeerLink, out: &mut Vec<u8>) -> Wrote {
+        let room = link.datagram_room();
+        // The path became narrower since the datagrams were made.
+        self.due.take_if(|due| due.sending.limit > room.largest);
+        let Some(due) = self.due.as_mut() else {
+            return Wrote::Nothing;
+        };
+        let number = due.datagrams.start;
+        let datagram = due.sending.datagram(number).unwrap_or_default();
+        if (room.bytes as usize) < datagram.len() {
+            return Wrote::Blocked;
         }
-        let found = datagram.is_some();
+        out.extend_from_slice(datagram);
+        due.datagrams.start = number + 1;
         if due.datagrams.is_empty() {
-            self.traffic.messages_out += due.sending.messages;
+            link.traffic.messages_out += due.sending.messages;
             self.due = None;
         }
-        found.then_some(Transmit::Datagram { to })
+        Wrote::Datagram
     }
 
-    /// Writes what its stream takes.
-    pub(super) fn write_stream(&mut self, out: &mut Vec<u8>) -> Option<Transmit> {
-        let written = self.outbox.write(out)?;
-        self.traffic.sent(written);
-        Some(Transmit::Stream { on: self.stream })
-    }
-
-    pub(super) const fn set_stream_room(&mut self, room: Room) {
-        self.outbox.set_room(room);
-    }
-
-    pub(super) fn stats(&self) -> PeerStats<'_> {
-        let state = match (self.addr, self.acknowledged) {
-            (None, _) => "Attaching",
-            (Some(_), None) => "Syncing",
-            (Some(_), Some(_)) => "Playing",
-        };
-        let mut stats = PeerStats::new("", self.addr.unwrap_or(self.stream_addr), state);
+    /// Adds what is measured here to a client's figures.
+    pub(super) fn add_to(&self, stats: &mut PeerStats<'_>) {
         stats.round_trip = self.round_trip.mean();
         stats.jitter = self.round_trip.jitter();
-        stats.traffic = self.traffic;
         stats.resent = self.resent;
-        stats.refused = self.refused;
-        stats
     }
 }
 
