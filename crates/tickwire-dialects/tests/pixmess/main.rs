@@ -5,7 +5,6 @@ mod conformance;
 mod documents;
 mod game;
 mod knowledge;
-mod properties;
 mod script;
 mod server;
 mod sim;

@@ -10,7 +10,7 @@ use tickwire_dialects::lwar::{
 };
 use tickwire_session::{Addr, Events, Instant, Session, Transmit};
 
-use super::super::words::{datagram, join, player, reliable};
+use crate::words::{datagram, join, player, reliable};
 use super::{Packet, link};
 
 /// Where the script's server is.

@@ -10,7 +10,7 @@ use tickwire_dialects::lwar::{
 };
 use tickwire_session::{Addr, Events, Instant, Session, Transmit};
 
-use super::super::words::{connect, datagram, forward, join, reliable};
+use crate::words::{connect, datagram, forward, join, reliable};
 use super::{ANN, BOB, Packet};
 
 const SECRET: [u8; 32] = [7; 32];

@@ -7,7 +7,7 @@ use tickwire_dialects::pixmess::{
     Version,
 };
 
-use super::super::words::{
+use crate::words::{
     Heard, Said, WALL, cell, changed, edit, login, player_id, root, solid, xy,
 };
 use super::script::{ClientScript, OWN};

@@ -11,7 +11,7 @@ use tickwire_dialects::pixmess::{
 use tickwire_session::{Addr, Ended, Events, Instant, Path, Room, Session, StreamId, Transmit};
 use tickwire_sim::addr;
 
-use super::super::words::{Heard, LOOK, Said, creation, encode, login, player_id};
+use crate::words::{Heard, LOOK, Said, creation, encode, login, player_id};
 
 pub(super) const SERVER: Addr = addr::link(7);
 pub(super) const ON: StreamId = StreamId::Dialled(0);

@@ -7,8 +7,8 @@ use tickwire_dialects::pixmess::message::FromClient;
 use tickwire_dialects::pixmess::{ActError, ClientEvent, Direction, EndReason, Phase, Version};
 use tickwire_session::{Ended, Path, Session as _, StreamId, Transmit};
 
-use super::super::script::ms;
-use super::super::words::{
+use crate::script::ms;
+use crate::words::{
     Heard, Said, cell, chat, creation, destruction, kick, login, player_id, root, say,
 };
 use super::script::{ClientScript, ON, OWN, SERVER};

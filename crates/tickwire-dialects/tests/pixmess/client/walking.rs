@@ -12,8 +12,8 @@ use tickwire_dialects::pixmess::{
 };
 use tickwire_session::{Instant, TokenBucket};
 
-use super::super::script::ms;
-use super::super::words::{
+use crate::script::ms;
+use crate::words::{
     Said, WALL, cell, chat, creation, destruction, edit, moved, plain, position, root, say, solid,
     walk,
 };

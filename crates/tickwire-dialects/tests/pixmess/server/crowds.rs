@@ -6,9 +6,9 @@ use tickwire_dialects::pixmess::limits::{
 };
 use tickwire_dialects::pixmess::{EntityId, PlayerId};
 
-use super::super::knowledge::Knowledge;
-use super::super::script::{ANN, BOB, Script, ms};
-use super::super::words::{Heard, cell, chat, login, walk, xy};
+use crate::knowledge::Knowledge;
+use crate::script::{ANN, BOB, Script, ms};
+use crate::words::{Heard, cell, chat, login, walk, xy};
 
 const EAST: u8 = 0;
 const WEST: u8 = 1;

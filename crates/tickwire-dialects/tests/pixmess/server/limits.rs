@@ -7,8 +7,8 @@ use tickwire_session::{
     Addr, Host, JOINS_A_HOST, Session, StreamId, WAITING_MAX as ADMISSION_WAITING_MAX,
 };
 
-use super::super::script::{ANN, BOB, CID, Script, ms};
-use super::super::words::{Heard, Said, WALL, chat, kick, login, say, solid, xy};
+use crate::script::{ANN, BOB, CID, Script, ms};
+use crate::words::{Heard, Said, WALL, chat, kick, login, say, solid, xy};
 
 #[test]
 fn who_never_reads_is_cut_off_and_the_others_do_not_notice() {

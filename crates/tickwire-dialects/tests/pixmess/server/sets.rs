@@ -3,8 +3,8 @@
 use tickwire_dialects::pixmess::message::{FromClient, FromServer};
 use tickwire_dialects::pixmess::{Block, BlockId, PlayerId, ServerEvent, SetId, Sublayer};
 
-use super::super::script::{ANN, BOB, CID, Script};
-use super::super::words::{
+use crate::script::{ANN, BOB, CID, Script};
+use crate::words::{
     Heard, Said, WALL, cell, changed, chat, creation, destruction, edit, kick, login, moved,
     player_id, say, solid, walk, xy,
 };

@@ -3,9 +3,9 @@
 use tickwire_dialects::pixmess::message::FromClient;
 use tickwire_dialects::pixmess::{Block, ServerConfig};
 
-use super::super::knowledge::Knowledge;
-use super::super::script::{ANN, BOB, Carriage, Script};
-use super::super::words::{Heard, Said, WALL, cell, edit, login, say, solid, walk, xy};
+use crate::knowledge::Knowledge;
+use crate::script::{ANN, BOB, Carriage, Script};
+use crate::words::{Heard, Said, WALL, cell, edit, login, say, solid, walk, xy};
 
 /// Everything that Ann and Bob hear in a conversation that has something of everything.
 fn conversation(carriage: Carriage) -> [Vec<Heard>; 2] {

@@ -1,7 +1,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::super::{MaskedType, Masks};
+use crate::pixmess::mask::{MaskedType, Masks};
 use super::*;
 use crate::pixmess::Writer;
 use crate::pixmess::limits::LOOK_AHEAD;
