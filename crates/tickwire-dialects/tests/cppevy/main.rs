@@ -2,7 +2,7 @@
 
 mod client;
 mod document;
-mod properties;
+mod payloads;
 mod refused;
 mod script;
 mod server;

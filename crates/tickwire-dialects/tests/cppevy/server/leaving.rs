@@ -3,11 +3,12 @@
 use tickwire_dialects::cppevy::limits::{FAREWELL, STREAM_WAITING, TIMEOUT};
 use tickwire_dialects::cppevy::{ActionId, Answer, Audience, Departure, Reason, ServerEvent};
 use tickwire_session::Session;
+use tickwire_sim::addr::machine;
 
 use crate::driven::{Window, ms};
 use crate::script::{ServerScript, stream};
 use crate::words::{
-    BUY, GONG, action, attach, client_leave, dismiss, failure, id, leave, payload, success,
+    BUY, GONG, action, attach, client_leave, dismiss, failure, id, join, leave, payload, success,
 };
 
 fn left(actor: u16, why: Departure) -> ServerEvent {
@@ -109,6 +110,18 @@ fn silence_on_both_paths_ends_the_session() {
     assert_eq!(s.events(), [left(0, Departure::TimedOut)]);
     assert!(s.has_closed(1) && !s.has_closed(2));
     assert_eq!(TIMEOUT, ms(15_000));
+}
+
+#[test]
+fn silence_ends_a_session_whose_stream_never_takes_anything() {
+    let mut s = ServerScript::begin();
+    s.session.handle_opened(s.now, stream(1), machine(1, 4_000));
+    s.send(1, &[join("ann")]);
+    assert_eq!(s.state(1), Some("Joined"));
+    s.pass(TIMEOUT);
+    assert_eq!(s.events().last(), Some(&left(0, Departure::TimedOut)));
+    s.pass(FAREWELL);
+    assert!(s.has_closed(1));
 }
 
 #[test]

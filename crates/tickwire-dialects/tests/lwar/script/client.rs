@@ -10,8 +10,8 @@ use tickwire_dialects::lwar::{
 };
 use tickwire_session::{Addr, Events, Instant, Session, Transmit};
 
-use crate::words::{datagram, join, player, reliable};
 use super::{Packet, link};
+use crate::words::{datagram, join, player, reliable};
 
 /// Where the script's server is.
 pub(crate) const SERVER: Addr = link(0);

@@ -10,8 +10,8 @@ use tickwire_dialects::lwar::{
 };
 use tickwire_session::{Addr, Events, Instant, Session, Transmit};
 
-use crate::words::{connect, datagram, forward, join, reliable};
 use super::{ANN, BOB, Packet};
+use crate::words::{connect, datagram, forward, join, reliable};
 
 const SECRET: [u8; 32] = [7; 32];
 
