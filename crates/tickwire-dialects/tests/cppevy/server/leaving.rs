@@ -116,6 +116,7 @@ fn silence_on_both_paths_ends_the_session() {
 fn silence_ends_a_session_whose_stream_never_takes_anything() {
     let mut s = ServerScript::begin();
     s.session.handle_opened(s.now, stream(1), machine(1, 4_000));
+    s.drain();
     s.send(1, &[join("ann")]);
     assert_eq!(s.state(1), Some("Joined"));
     s.pass(TIMEOUT);
