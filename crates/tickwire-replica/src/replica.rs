@@ -28,10 +28,11 @@ use tickwire_wire::{DecodeError, Reader};
 
 use crate::archetype::{Archetype, Archetypes, Schema};
 use crate::block::BlockView;
+use crate::coder::Prior;
 use crate::id::EntityId;
 use crate::number::{PacketNumber, SendIndex};
 use crate::packet::{Header, PacketReader};
-use crate::record::{self, BlockName, Held, RecordError, Staging};
+use crate::record::{self, BlockName, Coding, Held, Reading, RecordError, Staging};
 use entities::{Cue, Entities, Entity};
 use history::History;
 use moment::SendClock;
@@ -83,6 +84,7 @@ pub struct Replica<A> {
     newest: SendIndex,
     now: Moment,
     forget: Forget,
+    coding: Coding,
     staging: Staging,
     notices: StagedNotices,
     of: PhantomData<fn() -> A>,
@@ -159,8 +161,13 @@ pub enum Event {
 }
 
 impl<A: Archetypes> Replica<A> {
-    /// An empty world.
+    /// An empty world, whose coded records begin with the general prior.
     pub fn new(config: ReplicaConfig) -> Self {
+        Self::with_prior(config, Prior::general(&A::schema()))
+    }
+
+    /// An empty world. The prior must be the server's.
+    pub fn with_prior(config: ReplicaConfig, prior: Prior) -> Self {
         let schema = A::schema();
         Self {
             config,
@@ -172,6 +179,7 @@ impl<A: Archetypes> Replica<A> {
             newest: SendIndex::NONE,
             now: Moment::default(),
             forget: Forget::default(),
+            coding: Coding::new(prior),
             staging: Staging::default(),
             notices: StagedNotices::default(),
             of: PhantomData,
@@ -219,12 +227,16 @@ impl<A: Archetypes> Replica<A> {
         }
         while let Some(head) = packet.record()? {
             let staged = self.staging.blocks().len();
+            let reading = Reading {
+                schema: &self.schema,
+                held: &self.history,
+                send,
+            };
             let length = record::decode(
                 &head,
-                send,
-                &self.schema,
-                &self.history,
+                &reading,
                 packet.rest(),
+                &mut self.coding,
                 &mut self.staging,
             );
             let length = length.map_err(|error| self.refuse(error, packet.at_bit(), send))?;

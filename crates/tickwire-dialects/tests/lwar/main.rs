@@ -4,12 +4,17 @@ mod client;
 mod script;
 mod server;
 mod sim;
+mod states;
 mod vectors;
 mod words;
 
 #[path = "../harness/golden.rs"]
 mod golden;
+#[path = "../harness/states.rs"]
+mod licence;
 #[path = "../harness/sabotage.rs"]
 mod sabotage;
 #[path = "../harness/seeds.rs"]
 mod seeds;
+#[path = "../harness/watch.rs"]
+mod watch;

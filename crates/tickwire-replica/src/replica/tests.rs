@@ -127,7 +127,7 @@ impl Script {
                 now: now.view(),
             };
             let mut body = vec![];
-            record::encode(&head, [changed], &mut body);
+            record::encode(&head, [changed], &mut self.replica.coding, &mut body);
             packet.record(&head, &body).unwrap();
         }
         packet.finish(last);

@@ -50,7 +50,7 @@ fn conversation(carriage: Carriage) -> [Vec<Heard>; 2] {
 fn check(carriage: Carriage) {
     let whole = conversation(Carriage::WHOLE).map(|heard| Knowledge::of(&heard));
     assert!(whole.iter().all(|known| known.entities.len() == 1));
-    assert!(whole[0].chats.len() > 4 && whole[1].blocks.len() == 3);
+    assert!(whole[0].chats.len() > 4 && whole[1].blocks.len() == 2);
     assert_eq!(
         conversation(carriage).map(|heard| Knowledge::of(&heard)),
         whole
