@@ -434,7 +434,8 @@ fn a_sleeping_owner_does_not_make_it_hold_more() {
         let left = PlaceNumber(u32::from(send) - 1);
         script.leave(send.into(), left).unwrap();
         assert!(
-            script.replica.blocks().count() <= 2 + usize::try_from(limits::PLAYBACK_LAG).unwrap()
+            script.replica.blocks().count()
+                <= 2 + usize::try_from(limits::PLAYBACK_LAG_MAX).unwrap()
         );
     }
 }
