@@ -320,16 +320,27 @@ fn names_of(place: PlaceNumber) -> core::ops::RangeInclusive<BlockName> {
 
 /// Nothing of the block is true from this send on.
 fn mark_gone(block: &mut Block, send: SendIndex) {
-    // Notices are repeated: what is gone already stays so.
-    if block.newest_held().is_none() {
-        return;
+    let mut newest_first = block.versions.iter_mut().rev();
+    match (newest_first.next(), newest_first.next()) {
+        (None, _) => return,
+        (Some(newest), before) if newest.contents.is_none() => {
+            // A notice is repeated, and an earlier one may come late.
+            let was_held = before.is_some_and(|version| version.send < send);
+            if newest.send <= send || !was_held {
+                return;
+            }
+            if block.shown == Some(newest.send) {
+                block.shown = Some(send);
+            }
+            newest.send = send;
+        }
+        (Some(_), _) => block.versions.push_back(Version {
+            send,
+            contents: None,
+            is_sighted: false,
+        }),
     }
     block.is_fresh = true;
-    block.versions.push_back(Version {
-        send,
-        contents: None,
-        is_sighted: false,
-    });
 }
 
 /// A version that can be dropped: an older one than the newest that is not newer than `oldest`, unless

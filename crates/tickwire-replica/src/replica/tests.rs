@@ -326,6 +326,23 @@ fn what_was_left_is_not_entered_by_an_older_record() {
 }
 
 #[test]
+fn a_leave_that_was_repeated_may_arrive_late() {
+    let mut script = Script::new();
+    let ships = [(0, 7, 1.0)];
+    script.records(5, &[new(A, &ships)], None).unwrap();
+    let notices = Notices {
+        leaves: &[A.place],
+        ..Notices::default()
+    };
+    let late = script.packet(7, notices, &[], None);
+    script.leave(9, A.place).unwrap();
+    script.check_held(A, 8, Some(&ships));
+    script.apply(&late).unwrap();
+    script.check_held(A, 6, Some(&ships));
+    script.check_held(A, 7, None);
+}
+
+#[test]
 fn a_leave_is_older_than_what_entered_since() {
     let mut script = Script::new();
     let notices = [

@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use tickwire_replica::packet::{Notice, RecordHead};
-use tickwire_replica::record::{self, BlockName, Changed, Held};
+use tickwire_replica::record::{self, Changed, Held, Staged};
 use tickwire_replica::{BlockBuf, SendIndex};
 
 use crate::packets::{Codec, Contents, named};
-use crate::truth::Truth;
+use crate::truth::{Truth, copy};
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Bug {
@@ -35,6 +35,18 @@ impl Bug {
         Self::StaleCacheKey,
         Self::OthersValue,
     ];
+
+    /// What only a checker says that has found it.
+    pub(crate) const fn symptom(self) -> &'static str {
+        match self {
+            Self::BaselineOffByOne
+            | Self::AcknowledgedUnapplied
+            | Self::StaleCacheKey
+            | Self::OthersValue => "differs at",
+            Self::LeaveNotRepeated => "is held still",
+            Self::MoverDropped => "flickers",
+        }
+    }
 }
 
 /// A server with a bug: rewrites what it sends as that one would have sent it.
@@ -72,7 +84,7 @@ fn encode(
     bug: Bug,
     send: SendIndex,
     head: &RecordHead,
-    blocks: &[(BlockName, usize, BlockBuf)],
+    blocks: &[Staged],
 ) -> Vec<u8> {
     let (mut baseline, mut previous) = named(head, send);
     if bug == Bug::BaselineOffByOne {
@@ -80,12 +92,17 @@ fn encode(
         previous = previous.map(|at| at.before(1));
     }
     let (mut wrong, mut stale) = (Vec::new(), Vec::new());
-    for (name, _, now) in blocks {
+    for Staged {
+        name,
+        contents: now,
+        ..
+    } in blocks
+    {
         let before = truth.block_at(*name, send.before(1));
-        stale.push(before.map_or_else(|| now.clone(), |(_, view)| buffer(view)));
+        stale.push(before.map_or_else(|| now.clone(), |(_, view)| copy(view)));
         let held = baseline.and_then(|at| truth.block_at(*name, at));
         wrong.push(held.map(|(_, view)| {
-            let mut block = buffer(view);
+            let mut block = copy(view);
             if bug == Bug::OthersValue {
                 take_places(&mut block, now);
             }
@@ -93,18 +110,18 @@ fn encode(
         }));
     }
     let changed = blocks.iter().zip(&wrong).zip(&stale);
-    let changed = changed.map(|(((name, archetype, now), wrong), stale)| Changed {
-        block: name.block,
-        archetype: *archetype,
-        fields: codec.schema.fields(*archetype),
+    let changed = changed.map(|((is, wrong), stale)| Changed {
+        block: is.name.block,
+        archetype: is.archetype,
+        fields: codec.schema.fields(is.archetype),
         baseline: wrong.as_ref().map(BlockBuf::view),
         previous: previous
             .filter(|_| wrong.is_some())
-            .and_then(|at| truth.block_at(*name, at))
+            .and_then(|at| truth.block_at(is.name, at))
             .map(|(_, view)| view),
         now: match bug {
             Bug::StaleCacheKey => stale.view(),
-            _ => now.view(),
+            _ => is.contents.view(),
         },
     });
     let mut body = Vec::new();
@@ -118,14 +135,5 @@ fn take_places(block: &mut BlockBuf, now: &BlockBuf) {
         if *then != 0 && *now != 0 {
             *then = *now;
         }
-    }
-}
-
-fn buffer(view: tickwire_replica::BlockView<'_>) -> BlockBuf {
-    BlockBuf {
-        occupied: view.occupied,
-        ids: view.ids.to_vec(),
-        lanes: view.lanes.to_vec(),
-        bytes: view.bytes.to_vec(),
     }
 }

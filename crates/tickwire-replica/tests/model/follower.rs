@@ -9,7 +9,7 @@ use tickwire_replica::server::{ClientId, View};
 use tickwire_replica::{
     ApplyError, EntityId, Moment, PacketNumber, Replica, ReplicaConfig, SendIndex,
 };
-use tickwire_sim::{Rng, TraceHash};
+use tickwire_sim::Rng;
 
 use crate::bugs::{Bug, Saboteur};
 use crate::network::{Path, Weather};
@@ -17,7 +17,7 @@ use crate::packets::Codec;
 use crate::things::{Rock, Score, Ship, Thing};
 use crate::truth::{Truth, Watcher, is_equal, occupants};
 
-/// Packets that are equal to what a server knows of them, and those who receive them.
+/// A client.
 pub(crate) struct Follower {
     pub(crate) id: ClientId,
     pub(crate) watcher: Watcher,
@@ -95,27 +95,26 @@ impl Follower {
         rng: &mut Rng,
         codec: &mut Codec,
         truth: &Truth,
-        number: PacketNumber,
-        send: SendIndex,
+        header: Header,
         packet: Vec<u8>,
-        trace: &mut TraceHash,
     ) -> Result<(), String> {
-        trace.write(&packet);
+        let Header { number, send } = header;
         self.looks.insert(send, self.watcher);
-        let contents = codec.read(truth, Header { number, send }, &packet)?;
-        if contents.header != (Header { number, send }) {
-            return Err(format!(
-                "packet {number:?} of {send} says {:?}",
-                contents.header
-            ));
+        let contents = codec.read(truth, header, &packet)?;
+        if contents.header != header {
+            return Err(format!("{header:?} says {:?}", contents.header));
         }
         let whole = truth.at(send).ok_or("no such send")?;
-        let seen = whole.seen(&self.watcher);
-        for (name, archetype, block) in contents.records.iter().flat_map(|(_, blocks)| blocks) {
-            let Some((expected, is)) = seen.get(name) else {
+        for block in contents.records.iter().flat_map(|(_, blocks)| blocks) {
+            let name = block.name;
+            if !whole.sees(&self.watcher, name.place) {
                 return Err(format!("leak: {name:?} is sent at {send}"));
+            }
+            let is = truth.block_at(name, send);
+            let is_it = |(archetype, is)| {
+                archetype == block.archetype && is_equal(is, block.contents.view())
             };
-            if expected != archetype || !is_equal(is.view(), block.view()) {
+            if !is.is_some_and(is_it) {
                 return Err(format!("{name:?} is encoded wrong at {send}"));
             }
         }
@@ -190,7 +189,10 @@ impl Follower {
                 continue;
             };
             let is = expected.remove(&name);
-            if !is.is_some_and(|(_, is)| is_equal(is.view(), held)) {
+            let Some(is) = is else {
+                return Err(format!("complete at {send}, but {name:?} is held still"));
+            };
+            if !is_equal(is.view(), held) {
                 return Err(format!("complete at {send}, but {name:?} differs"));
             }
         }
@@ -257,6 +259,6 @@ impl Follower {
     pub(crate) fn held(&self, send: SendIndex) -> BTreeSet<EntityId> {
         let blocks = self.replica.blocks();
         let blocks = blocks.filter_map(|name| self.replica.block_at(name, send));
-        blocks.flat_map(|(_, view)| occupants(&view)).collect()
+        blocks.flat_map(|(_, view)| occupants(view)).collect()
     }
 }

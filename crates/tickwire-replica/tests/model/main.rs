@@ -10,6 +10,8 @@ mod follower;
 mod history;
 mod network;
 mod packets;
+mod priority;
+mod secrecy;
 #[path = "../../../tickwire-dialects/tests/harness/seeds.rs"]
 mod seeds;
 mod sim;

@@ -4,8 +4,8 @@ use tickwire_replica::coder::Prior;
 use tickwire_replica::packet::{
     Header, Last, Notice, Notices, PacketReader, PacketWriter, RecordHead,
 };
-use tickwire_replica::record::{self, BlockName, Coding, Reading, Staging};
-use tickwire_replica::{Archetypes, BlockBuf, BlockNumber, PlaceNumber, Schema, SendIndex};
+use tickwire_replica::record::{self, Coding, Reading, Staged, Staging};
+use tickwire_replica::{Archetypes, BlockNumber, PlaceNumber, Schema, SendIndex};
 use tickwire_wire::Reader;
 
 use crate::things::Thing;
@@ -16,7 +16,7 @@ pub(crate) struct Contents {
     pub(crate) header: Header,
     pub(crate) last: Option<Last>,
     pub(crate) notices: Vec<Notice>,
-    pub(crate) records: Vec<(RecordHead, Vec<(BlockName, usize, BlockBuf)>)>,
+    pub(crate) records: Vec<(RecordHead, Vec<Staged>)>,
 }
 
 pub(crate) struct Codec {
@@ -60,10 +60,7 @@ impl Codec {
             let length = record::decode(&head, &reading, r.rest(), coding, &mut staging)
                 .map_err(|e| format!("the server itself cannot read its record: {e}"))?;
             r.skip_body(length).map_err(|e| e.to_string())?;
-            let mut blocks = Vec::new();
-            while let Some(staged) = staging.pop() {
-                blocks.push((staged.name, staged.archetype, staged.contents));
-            }
+            let mut blocks: Vec<_> = std::iter::from_fn(|| staging.pop()).collect();
             blocks.reverse();
             contents.records.push((head, blocks));
         }
@@ -74,7 +71,7 @@ impl Codec {
     pub(crate) fn write(
         &mut self,
         contents: &Contents,
-        mut body: impl FnMut(&mut Self, &RecordHead, &[(BlockName, usize, BlockBuf)]) -> Vec<u8>,
+        mut body: impl FnMut(&mut Self, &RecordHead, &[Staged]) -> Vec<u8>,
     ) -> Vec<u8> {
         let (mut clear, mut leaves, mut gones) = (false, Vec::new(), Vec::new());
         for notice in &contents.notices {

@@ -9,8 +9,6 @@ pub(crate) struct Ship {
     pub(crate) position: [f32; 2],
     pub(crate) hull: u8,
     pub(crate) target: EntityId,
-    #[replicate(max = 6)]
-    pub(crate) name: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Replicate)]
@@ -25,6 +23,8 @@ pub(crate) struct Rock {
 #[derive(Clone, Debug, PartialEq, Replicate)]
 pub(crate) struct Score {
     pub(crate) points: u16,
+    #[replicate(max = 6)]
+    pub(crate) name: String,
 }
 
 #[derive(Archetypes, Clone, Debug, PartialEq)]
@@ -47,13 +47,15 @@ impl Thing {
                 position: point(rng),
                 hull: 255,
                 target: EntityId::NONE,
-                name: String::new(),
             }),
             3 | 4 => Self::Rock(Rock {
                 position: point(rng),
                 size: 1,
             }),
-            _ => Self::Score(Score { points: 0 }),
+            _ => Self::Score(Score {
+                points: 0,
+                name: String::new(),
+            }),
         }
     }
 
@@ -64,11 +66,13 @@ impl Thing {
             Self::Ship(ship) => match rng.within(0..=7) {
                 0 => ship.hull = ship.hull.wrapping_sub(1),
                 1 => ship.target = other,
-                2 => ship.name = format!("n{}", rng.within(0..=99)),
                 _ => move_by(&mut ship.position, jumps, rng),
             },
             Self::Rock(rock) => move_by(&mut rock.position, jumps, rng),
-            Self::Score(score) => score.points = score.points.wrapping_add(1),
+            Self::Score(score) => {
+                score.points = score.points.wrapping_add(1);
+                score.name = format!("n{}", rng.within(0..=99));
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The naive model: a copy of the whole world at every send, and who may see what of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use tickwire_replica::record::{BlockName, Held};
 use tickwire_replica::server::View;
@@ -17,7 +18,7 @@ pub(crate) struct Truth {
 
 /// The world at one send.
 pub(crate) struct Whole {
-    blocks: BTreeMap<BlockName, (usize, BlockBuf)>,
+    blocks: BTreeMap<BlockName, (usize, Arc<BlockBuf>)>,
     /// What decides who sees a place.
     places: BTreeMap<PlaceNumber, (Audience, Option<Cell>)>,
     /// The places of everyone's own entities.
@@ -37,18 +38,17 @@ impl Truth {
     pub(crate) fn remember(&mut self, world: &World<Thing>, owners: &BTreeMap<EntityId, PlayerId>) {
         let (mut blocks, mut places, mut own) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
         for (name, archetype, view) in world.blocks() {
-            let ids = || {
-                view.ids
-                    .iter()
-                    .filter(|id| **id != 0)
-                    .map(|id| EntityId(*id))
-            };
-            let whereabouts = ids().find_map(|id| world.whereabouts(id));
+            let whereabouts = occupants(view).find_map(|id| world.whereabouts(id));
             places.insert(name.place, whereabouts.expect("an occupant is an entity"));
-            for owner in ids().filter_map(|id| owners.get(&id)) {
+            for owner in occupants(view).filter_map(|id| owners.get(&id)) {
                 own.push((*owner, name.place));
             }
-            blocks.insert(name, (archetype, copy(view)));
+            // Most blocks are as they were.
+            let before = self.sends.values().next_back();
+            let before = before.and_then(|whole| whole.blocks.get(&name));
+            let same = before.filter(|(_, block)| is_equal(block.view(), view));
+            let block = same.map_or_else(|| Arc::new(copy(view)), |(_, block)| block.clone());
+            blocks.insert(name, (archetype, block));
         }
         let whole = Whole {
             blocks,
@@ -72,21 +72,20 @@ impl Held for Truth {
 
 impl Whole {
     /// The blocks that somebody sees, by their names.
-    pub(crate) fn seen(&self, by: &Watcher) -> BTreeMap<BlockName, &(usize, BlockBuf)> {
+    pub(crate) fn seen(&self, by: &Watcher) -> BTreeMap<BlockName, &BlockBuf> {
         let blocks = self.blocks.iter();
         let seen = blocks.filter(|(name, _)| self.sees(by, name.place));
-        seen.map(|(name, block)| (*name, block)).collect()
+        seen.map(|(name, (_, block))| (*name, &**block)).collect()
     }
 
     /// The entities that somebody sees.
     pub(crate) fn entities(&self, by: &Watcher) -> BTreeSet<EntityId> {
         let blocks = self.seen(by).into_values();
-        blocks
-            .flat_map(|(_, block)| occupants(&block.view()))
-            .collect()
+        blocks.flat_map(|block| occupants(block.view())).collect()
     }
 
-    fn sees(&self, by: &Watcher, place: PlaceNumber) -> bool {
+    /// Whether somebody sees a place.
+    pub(crate) fn sees(&self, by: &Watcher, place: PlaceNumber) -> bool {
         let Some((audience, cell)) = self.places.get(&place) else {
             return false;
         };
@@ -111,12 +110,14 @@ fn distance(cell: Cell, at: [f64; 2]) -> f64 {
     squares.iter().sum::<f64>().sqrt()
 }
 
-pub(crate) fn occupants(view: &BlockView<'_>) -> impl Iterator<Item = EntityId> {
-    let ids: Vec<_> = view.ids.iter().filter(|id| **id != 0).copied().collect();
-    ids.into_iter().map(EntityId)
+/// Who is in a block.
+pub(crate) fn occupants(view: BlockView<'_>) -> impl Iterator<Item = EntityId> {
+    let ids = view.ids.iter().filter(|id| **id != 0);
+    ids.map(|id| EntityId(*id))
 }
 
-fn copy(view: BlockView<'_>) -> BlockBuf {
+/// A block's copy.
+pub(crate) fn copy(view: BlockView<'_>) -> BlockBuf {
     BlockBuf {
         occupied: view.occupied,
         ids: view.ids.to_vec(),
