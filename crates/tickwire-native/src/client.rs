@@ -22,7 +22,8 @@ use alloc::string::String;
 use core::fmt;
 use core::time::Duration;
 
-use tickwire_replica::{Archetype, Archetypes as _, EntityId, PlayerId, Schema};
+use tickwire_replica::world::PlayerId;
+use tickwire_replica::{Archetype, Archetypes as _, EntityId, Schema};
 use tickwire_session::bulk::Overall;
 use tickwire_session::{Addr, CallOutcome, CallStatus, Calls, Instant, Uplink};
 use tickwire_state::PredictionFigures;

@@ -29,4 +29,5 @@ pub use server::{
     AdvanceError, Question, SayError, Server, ServerConfig, ServerCounters, ServerEvent, To,
 };
 pub use ticket::Ticket;
-pub use tickwire_replica::{EntityId, PlayerId};
+pub use tickwire_replica::EntityId;
+pub use tickwire_replica::world::PlayerId;

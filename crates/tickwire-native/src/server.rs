@@ -15,33 +15,34 @@ mod receive;
 mod write;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use tickwire_replica::{
-    Archetype, Audience, Clients, ClientsConfig, EntityId, Form, Groups, Past, PlayerId, Schema,
-    Spawn, View, World, WorldConfig, WorldError,
+use tickwire_replica::packet::Form;
+use tickwire_replica::server::{Clients, ClientsConfig, View};
+use tickwire_replica::world::{
+    Audience, Groups, Past, PlayerId, Spawn, World, WorldConfig, WorldError,
 };
+use tickwire_replica::{Archetype, EntityId, Schema};
 use tickwire_session::bulk::{ContentHash, Shelf, ShelfError};
 use tickwire_session::{
-    Addr, Due, Ended, Events, Host, Instant, Path, Peer, PeerId, PeerStats, Peers, Room, Session,
-    StreamId, Transmit,
+    Addr, Due, Ended, Events, Host, Instant, Path, Peer, PeerStats, Peers, Room, Session, StreamId,
+    Transmit,
 };
 use tickwire_state::Tick;
 
 use crate::game::Game;
 use crate::limits::{
-    ASKED_AT_ONCE, BANNED_MAX, EVENTS_WAITING, FAREWELL, LATEST_CHANNELS, LATEST_REPEATS,
-    MESSAGE_MAX, NARROW_PATHS, RESUME_PATIENCE, REWIND_MAX, SILENCE,
+    BANNED_MAX, LATEST_CHANNELS, LATEST_REPEATS, MESSAGE_MAX, NARROW_PATHS, RESUME_PATIENCE,
+    REWIND_MAX,
 };
 use crate::message::{Down, Role, Status, bytes_of};
 use crate::reason::EndReason;
 use crate::ticket::{Ticket, Tickets};
 use inputs::TickClock;
-use player::{Connection, LatestOut, Player, Presence};
+use player::{Connection, LatestOut, Player};
 
 pub use event::{AdvanceError, Question, SayError, ServerCounters, ServerEvent, To};
 pub(crate) use inputs::nearest;
@@ -102,7 +103,10 @@ impl<G: Game> Server<G> {
     /// If the game's types cannot be sent (an entity has more fields than a datagram holds), or it has no
     /// ticks: that is the same for every server of the game.
     pub fn new(now: Instant, secret: [u8; 32], config: ServerConfig) -> Self {
-        assert!(G::HZ > 0 && G::TICKS_A_SEND > 0, "a game has ticks and sends");
+        assert!(
+            G::HZ > 0 && G::TICKS_A_SEND > 0,
+            "a game has ticks and sends"
+        );
         let rewind = u64::try_from(REWIND_MAX.as_millis()).unwrap_or(0) * u64::from(G::HZ) / 1_000;
         let mut layout = WorldConfig {
             entities: config.entities,
@@ -219,7 +223,9 @@ impl<G: Game> Server<G> {
         };
         player.take_input(tick);
         let wanted = player.wanted.1.as_ref();
-        wanted.map(|wanted| wanted.input.value()).unwrap_or_default()
+        wanted
+            .map(|wanted| wanted.input.value())
+            .unwrap_or_default()
     }
 
     /// Moves an entity on by one tick, as its player wants: [`Game::step`], rounded, as the player's client
@@ -264,7 +270,10 @@ impl<G: Game> Server<G> {
 
     fn send_away_overrun(&mut self, now: Instant) {
         let players = self.players.iter();
-        let overrun: Vec<_> = players.filter(|(_, it)| it.is_overrun).map(|(id, _)| *id).collect();
+        let overrun: Vec<_> = players
+            .filter(|(_, it)| it.is_overrun)
+            .map(|(id, _)| *id)
+            .collect();
         for player in overrun {
             self.remove_player(now, player, EndReason::FellBehind, "");
         }
@@ -407,7 +416,12 @@ impl<G: Game> Server<G> {
 
     /// Queues a frame that is kept for everybody who is meant.
     fn tell(&mut self, to: To, frame: &Down<'_>) {
-        let meant: Vec<_> = self.players.keys().copied().filter(|it| to.means(*it)).collect();
+        let meant: Vec<_> = self
+            .players
+            .keys()
+            .copied()
+            .filter(|it| to.means(*it))
+            .collect();
         for player in meant {
             self.tell_one(player, frame);
         }
@@ -535,7 +549,14 @@ impl<G: Game> Session for Server<G> {
         for (_, Peer { link, state }) in self.peers.iter() {
             let player = state.player.and_then(|id| self.players.get(&id));
             let Some(player) = player else {
-                visit(&link.stats("", if link.is_closing() { "Closing" } else { "Opened" }));
+                visit(&link.stats(
+                    "",
+                    if link.is_closing() {
+                        "Closing"
+                    } else {
+                        "Opened"
+                    },
+                ));
                 continue;
             };
             let mut stats = link.stats(&player.name, "Playing");

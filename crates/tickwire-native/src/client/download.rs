@@ -265,10 +265,7 @@ mod tests {
             bytes,
         };
         let of = list.len() as u64;
-        let whole = Piece {
-            of,
-            ..piece(&list)
-        };
+        let whole = Piece { of, ..piece(&list) };
         download.handle_piece(MANIFEST, whole);
         download.poll_request().unwrap();
         download.handle_piece("map", piece(b"here be no more"));

@@ -4,8 +4,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use tickwire_session::{
-    ATTACH_PERIOD, Addr, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId,
-    Transmit,
+    ATTACH_PERIOD, Addr, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, Transmit,
 };
 
 use super::{Client, ClientEvent, Phase};
@@ -139,7 +138,10 @@ impl<G: Game> Session for Client<G> {
         if matches!(self.phase, Phase::Ended(_)) {
             return None;
         }
-        let playing = self.joined.as_ref().filter(|_| self.phase == Phase::Playing);
+        let playing = self
+            .joined
+            .as_ref()
+            .filter(|_| self.phase == Phase::Playing);
         let input = playing.map(|joined| joined.next_input(self.ticked));
         let attach = playing.and_then(|_| self.uplink.attach_at());
         let attach = attach.filter(|_| self.takes_datagrams());

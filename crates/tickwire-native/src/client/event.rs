@@ -4,7 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use tickwire_replica::{EntityId, PlayerId};
+use tickwire_replica::EntityId;
+use tickwire_replica::world::PlayerId;
 
 use crate::game::Game;
 use crate::reason::EndReason;

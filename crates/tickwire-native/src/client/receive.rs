@@ -47,9 +47,7 @@ impl<G: Game> Client<G> {
         if frame.is_kept()
             && let Some(count) = self.counted.add()
         {
-            self.outbox
-                .push(|out| Up::Received(count).encode(out))
-                .ok();
+            self.outbox.push(|out| Up::Received(count).encode(out)).ok();
         }
         match frame {
             Down::Welcome(welcome) => return self.handle_welcome(now, &welcome),
@@ -155,18 +153,16 @@ impl<G: Game> Client<G> {
             return;
         };
         match DatagramDown::decode(bytes) {
-            Ok(DatagramDown::State { margin, packet }) => {
-                match joined.apply(now, margin, packet) {
-                    Ok(_) => {}
-                    Err(ApplyError::Lacking { .. }) => self.counters.lacking += 1,
-                    Err(ApplyError::TooOld | ApplyError::Overtaken) => {
-                        self.counters.overtaken += 1;
-                    }
-                    Err(ApplyError::Malformed(_) | ApplyError::Full) => {
-                        self.counters.undecodable += 1;
-                    }
+            Ok(DatagramDown::State { margin, packet }) => match joined.apply(now, margin, packet) {
+                Ok(_) => {}
+                Err(ApplyError::Lacking { .. }) => self.counters.lacking += 1,
+                Err(ApplyError::TooOld | ApplyError::Overtaken) => {
+                    self.counters.overtaken += 1;
                 }
-            }
+                Err(ApplyError::Malformed(_) | ApplyError::Full) => {
+                    self.counters.undecodable += 1;
+                }
+            },
             Ok(DatagramDown::Latest(latest)) => self.handle_latest(latest),
             Err(_) => self.counters.undecodable += 1,
         }
@@ -183,8 +179,9 @@ impl<G: Game> Client<G> {
         };
         let channel = latest.channel;
         self.latest_heard.insert(channel, latest.number);
-        self.events
-            .retain(|event| !matches!(event, ClientEvent::Latest { channel: it, .. } if *it == channel));
+        self.events.retain(
+            |event| !matches!(event, ClientEvent::Latest { channel: it, .. } if *it == channel),
+        );
         self.events
             .push_back(ClientEvent::Latest { channel, message });
     }

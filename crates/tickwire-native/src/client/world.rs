@@ -4,9 +4,10 @@ use alloc::collections::VecDeque;
 use core::fmt;
 use core::time::Duration;
 
+use tickwire_replica::world::PlayerId;
 use tickwire_replica::{
-    Applied, ApplyError, Archetype, Archetypes as _, EntityId, Event, Moment, PlayerId, Quantised,
-    Replica, ReplicaConfig, Schema, SendIndex,
+    Applied, ApplyError, Archetype, Archetypes as _, EntityId, Event, Moment, Quantised, Replica,
+    ReplicaConfig, Schema, SendIndex,
 };
 use tickwire_session::{Instant, RoundTrip};
 use tickwire_state::{InputNumber, Prediction, PredictionFigures, Predictor, Tick};
@@ -277,4 +278,3 @@ fn widened(near: Tick, low: u32) -> Tick {
     let steps = tickwire_wire::Serial::steps_since(low, near_low);
     Tick(near.0.checked_add_signed(steps).unwrap_or(low.into()))
 }
-

@@ -2,7 +2,8 @@
 
 use alloc::string::String;
 
-use tickwire_replica::{Groups, Join, PlayerId};
+use tickwire_replica::server::Join;
+use tickwire_replica::world::{Groups, PlayerId};
 use tickwire_session::{Instant, NotAdmitted, Peer, PeerId};
 
 use super::player::{Newcomer, Player, Presence};
@@ -48,7 +49,9 @@ impl<G: Game> Server<G> {
             return refuse(EndReason::Banned);
         }
         if let Some(resume) = hello.resume {
-            return self.resume(now, peer, resume).map_err(|why| (why, String::new()));
+            return self
+                .resume(now, peer, resume)
+                .map_err(|why| (why, String::new()));
         }
         if self.players.len() >= self.config.players {
             return refuse(EndReason::Full);
@@ -56,7 +59,8 @@ impl<G: Game> Server<G> {
         if let Err(NotAdmitted::Busy | NotAdmitted::TooFast { .. }) = self.peers.admit(now, peer) {
             return refuse(EndReason::Busy);
         }
-        self.join(now, peer, hello).ok_or((EndReason::Full, String::new()))
+        self.join(now, peer, hello)
+            .ok_or((EndReason::Full, String::new()))
     }
 
     fn join(&mut self, now: Instant, peer: PeerId, hello: &Hello<'_>) -> Option<()> {

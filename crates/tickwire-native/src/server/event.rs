@@ -3,7 +3,8 @@
 use alloc::string::String;
 use core::fmt;
 
-use tickwire_replica::{EntityId, FieldError, PlayerId, WorldError};
+use tickwire_replica::world::{PlayerId, WorldError};
+use tickwire_replica::{EntityId, FieldError};
 
 use crate::game::Game;
 use crate::message::Role;

@@ -6,7 +6,9 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use tickwire_replica::{ClientId, EntityId, PacketNumber, PlayerId};
+use tickwire_replica::server::ClientId;
+use tickwire_replica::world::PlayerId;
+use tickwire_replica::{EntityId, PacketNumber};
 use tickwire_session::bulk::Sending;
 use tickwire_session::{Host, Instant, PeerId, RoundTrip, TokenBucket};
 use tickwire_state::Tick;
@@ -190,7 +192,9 @@ impl Flights {
 
     /// A packet was acknowledged for the first time.
     pub(super) fn acknowledge(&mut self, now: Instant, packet: PacketNumber) {
-        let at = self.left.binary_search_by_key(&packet, |(packet, _)| *packet);
+        let at = self
+            .left
+            .binary_search_by_key(&packet, |(packet, _)| *packet);
         if let Some((_, left)) = at.ok().and_then(|at| self.left.get(at)).copied() {
             self.round_trip.add_sample(now.since(left));
             // Older ones that are acknowledged later were repeated acknowledgements, not slow packets.

@@ -1,13 +1,16 @@
 //! What arrives: frames of a connection, datagrams of an address.
 
-use tickwire_replica::{PacketNumber, PlayerId};
+use tickwire_replica::PacketNumber;
+use tickwire_replica::world::PlayerId;
 use tickwire_session::{Addr, Instant, Peer, PeerId, StreamId};
 use tickwire_wire::{DecodeError, Serial as _};
 
 use super::{Question, Server, ServerEvent};
 use crate::game::Game;
 use crate::limits::{ASKED_AT_ONCE, EVENTS_WAITING, FETCHES_WAITING};
-use crate::message::{Acks, DatagramUp, Down, FrameReader, Inputs, Latest, Role, Status, Up, value};
+use crate::message::{
+    Acks, DatagramUp, Down, FrameReader, Inputs, Latest, Role, Status, Up, value,
+};
 use crate::reason::EndReason;
 
 /// Why no more of a stream is read.
@@ -74,7 +77,10 @@ impl<G: Game> Server<G> {
             return match frame {
                 Up::Hello(hello) => {
                     self.handle_hello(now, peer, &hello);
-                    let is_in = self.peers.get(peer).is_some_and(|it| it.state.player.is_some());
+                    let is_in = self
+                        .peers
+                        .get(peer)
+                        .is_some_and(|it| it.state.player.is_some());
                     is_in.then_some(()).ok_or(Stop::Over)
                 }
                 // Whoever is nobody has nothing to say.

@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use tickwire_replica::{Clients, World};
+use tickwire_replica::World;
+use tickwire_replica::server::{self, Clients};
 use tickwire_session::bulk::Shelf;
 use tickwire_session::{Instant, Peer, PeerLink, Transmit, Wrote};
 
@@ -108,7 +109,11 @@ fn write_datagrams<G: Game>(
     if !takes_datagrams && player.outbox.waiting() > 0 {
         return Wrote::Blocked;
     }
-    let size = if takes_datagrams { largest } else { DATAGRAM_MAX };
+    let size = if takes_datagrams {
+        largest
+    } else {
+        DATAGRAM_MAX
+    };
     let start = out.len();
     if !write_latest(player, size, out) {
         if !player.is_due {
@@ -116,7 +121,7 @@ fn write_datagrams<G: Game>(
         }
         let margin = player.inputs.margin();
         DatagramDown::write_state_head(margin, &mut Writer::new(out, STATE_HEAD));
-        let room = tickwire_replica::Room {
+        let room = server::Room {
             datagram: size - STATE_HEAD,
             path: room.bytes as usize,
         };
