@@ -279,7 +279,7 @@ impl<A: Archetypes> World<A> {
         let lanes = block.view().lanes;
         let slot = usize::from(at.slot);
         self.shape(block.archetype)
-            .position_of(|lane| lanes.get(lane * SLOTS + slot).copied())
+            .position_of(|lane| lanes.get(lane * crate::SLOTS + slot).copied())
     }
 
     /// The world as it was at a tick, if that can still be read.
