@@ -45,7 +45,6 @@ use inputs::TickClock;
 use player::{Connection, LatestOut, Player};
 
 pub use event::{AdvanceError, Question, SayError, ServerCounters, ServerEvent, To};
-pub(crate) use inputs::nearest;
 
 /// The name under which resources are listed.
 pub(crate) const MANIFEST: &str = "manifest";

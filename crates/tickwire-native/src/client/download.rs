@@ -79,13 +79,14 @@ impl Download {
                     self.begin(&list);
                 }
             }
+            // The end of the list, behind its last piece.
+            _ if name == MANIFEST => {}
             Stage::Resources(fetching) => {
                 if fetching.handle_piece(name, piece).is_err() {
                     return self.fail_all();
                 }
                 self.settle();
             }
-            // The end of the list, behind its last piece.
             Stage::List { .. } | Stage::Idle => {}
         }
     }

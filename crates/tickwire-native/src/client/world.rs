@@ -96,7 +96,7 @@ impl<G: Game> Joined<G> {
             if let Some(predictor) = &mut self.predictor {
                 // Refused only while the server has been silent for two seconds: then it stands still.
                 predictor
-                    .apply_input(now.saturating_sub(ago), input_number(number), input.value())
+                    .apply_input(now.before(ago), input_number(number), input.value())
                     .ok();
             }
             self.is_due = true;

@@ -128,7 +128,7 @@ impl<I: Replicate> InputQueue<I> {
 }
 
 /// The tick nearest to `near` that has these lowest bits.
-pub(crate) fn nearest(near: Tick, low: u16) -> Tick {
+fn nearest(near: Tick, low: u16) -> Tick {
     let [near_low, near_high, ..] = near.0.to_le_bytes();
     let steps = tickwire_wire::Serial::steps_since(low, u16::from_le_bytes([near_low, near_high]));
     Tick(near.0.checked_add_signed(steps).unwrap_or(low.into()))

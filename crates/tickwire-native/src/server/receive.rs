@@ -200,7 +200,7 @@ impl<G: Game> Server<G> {
     }
 
     fn handle_attach(&mut self, now: Instant, from: Addr, token: tickwire_session::Token) {
-        match self.peers.show_token(from, token) {
+        match self.peers.show_token(now, from, token) {
             Ok(attached) => {
                 if let Some(Peer { link, state }) = self.peers.get_mut(attached.peer) {
                     link.last_heard = now;
