@@ -31,10 +31,11 @@ use core::fmt;
 use core::time::Duration;
 
 use crate::Archetypes;
+use crate::coder::Prior;
 use crate::limits::CLIENTS_MAX;
 use crate::number::{PacketNumber, SendIndex};
 use crate::packet::Form;
-use crate::record::BlockName;
+use crate::record::{BlockName, Coding};
 use crate::world::{Audience, Cell, Groups, PlayerId, Store, World};
 use client::{Client, Pace};
 use interest::Interest;
@@ -122,8 +123,13 @@ pub struct Clients {
 }
 
 impl Clients {
-    /// No clients.
-    pub fn new(config: ClientsConfig) -> Self {
+    /// No clients of a world. Coded records begin with the general prior.
+    pub fn new<A: Archetypes>(_world: &World<A>, config: ClientsConfig) -> Self {
+        Self::with_prior(config, Prior::general(&A::schema()))
+    }
+
+    /// No clients. Their replicas must have the same prior.
+    pub fn with_prior(config: ClientsConfig, prior: Prior) -> Self {
         let sends_a_second = sends(Duration::from_secs(1), config.send_interval);
         Self {
             clients: Vec::new(),
@@ -132,7 +138,7 @@ impl Clients {
                 silence: sends_a_second,
                 probe: (sends_a_second / 2).max(1),
             },
-            records: Records::new(config.form),
+            records: Records::new(config.form, Coding::new(prior)),
             send: SendIndex::NONE,
             released: Vec::new(),
             weigh: None,

@@ -12,7 +12,7 @@ use crate::coder::Ages;
 use crate::limits::RECORD_MAX;
 use crate::number::{BlockNumber, PlaceNumber, SendIndex};
 use crate::packet::{Form, RecordHead, Target};
-use crate::record::{self, Changed};
+use crate::record::{self, Changed, Coding};
 use crate::world::{Head, Place, State, Store};
 
 /// The records of a send.
@@ -20,6 +20,7 @@ use crate::world::{Head, Place, State, Store};
 pub(super) struct Records {
     send: SendIndex,
     form: Form,
+    coding: Coding,
     bytes: Vec<u8>,
     entries: Vec<Entry>,
     /// The blocks that place records hold.
@@ -87,10 +88,11 @@ impl Chains {
 pub(super) type Numbered<'a> = (PlaceNumber, &'a Place);
 
 impl Records {
-    pub(super) fn new(form: Form) -> Self {
+    pub(super) fn new(form: Form, coding: Coding) -> Self {
         Self {
             send: SendIndex::NONE,
             form,
+            coding,
             bytes: Vec::new(),
             entries: Vec::new(),
             blocks: Vec::new(),
@@ -127,14 +129,7 @@ impl Records {
 
     /// The blocks in a record, ascending.
     pub(super) fn blocks(&self, entry: &Entry) -> impl Iterator<Item = BlockNumber> {
-        let span = entry.span.and_then(|span| self.spans.get(span));
-        let range = span.map_or(0..0, |span| span.blocks.clone());
-        let one = match entry.head.target {
-            Target::Block(block) => Some(block),
-            Target::Place => None,
-        };
-        let many = self.blocks.get(range).unwrap_or_default();
-        one.into_iter().chain(many.iter().copied())
+        blocks_of(entry, &self.spans, &self.blocks)
     }
 
     /// The blocks of a place that changed since an age, one a bit.
@@ -262,16 +257,32 @@ impl Records {
             span,
             next,
         };
-        let mut bytes = core::mem::take(&mut self.bytes);
-        let changed = self.blocks(&entry).filter_map(|block| {
-            let head = place.head(block)?;
-            changed_block(store, (block, head), ages, self.send)
-        });
-        record::encode(&entry.head, changed, &mut bytes);
-        self.bytes = bytes;
+        self.append(store, place, &entry);
         entry.bytes.end = self.bytes.len();
+        if entry.head.form == Form::Coded {
+            entry.head.form = Form::Packed;
+            self.append(store, place, &entry);
+            let packed = self.bytes.len() - entry.bytes.end;
+            if packed < entry.len() {
+                self.bytes.drain(start..entry.bytes.end);
+                entry.bytes.end = self.bytes.len();
+            } else {
+                entry.head.form = Form::Coded;
+                self.bytes.truncate(entry.bytes.end);
+            }
+        }
         self.entries.push(entry);
         self.entries.len() - 1
+    }
+
+    /// Appends a record's body.
+    fn append(&mut self, store: &Store, place: &Place, entry: &Entry) {
+        let blocks = blocks_of(entry, &self.spans, &self.blocks);
+        let changed = blocks.filter_map(|block| {
+            let head = place.head(block)?;
+            changed_block(store, (block, head), entry.head.ages, self.send)
+        });
+        record::encode(&entry.head, changed, &mut self.coding, &mut self.bytes);
     }
 }
 
@@ -280,6 +291,22 @@ impl Entry {
     pub(super) const fn len(&self) -> usize {
         self.bytes.end - self.bytes.start
     }
+}
+
+/// The blocks in a record, ascending.
+fn blocks_of(
+    entry: &Entry,
+    spans: &[Span],
+    blocks: &[BlockNumber],
+) -> impl Iterator<Item = BlockNumber> {
+    let span = entry.span.and_then(|span| spans.get(span));
+    let range = span.map_or(0..0, |span| span.blocks.clone());
+    let one = match entry.head.target {
+        Target::Block(block) => Some(block),
+        Target::Place => None,
+    };
+    let many = blocks.get(range).unwrap_or_default();
+    one.into_iter().chain(many.iter().copied())
 }
 
 /// A block with the versions that a record of it names.

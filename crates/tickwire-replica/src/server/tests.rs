@@ -44,13 +44,23 @@ struct Game {
 
 impl Game {
     fn new(players: u32) -> Self {
+        Self::with_form(players, Form::Packed)
+    }
+
+    fn with_form(players: u32, form: Form) -> Self {
         let config = WorldConfig {
             side: 10.0,
             ticks_per_send: 1,
             ..WorldConfig::default()
         };
         let world = World::new(config).unwrap();
-        let mut clients = Clients::new(ClientsConfig::default());
+        let mut clients = Clients::new(
+            &world,
+            ClientsConfig {
+                form,
+                ..ClientsConfig::default()
+            },
+        );
         let view = Some(View {
             at: [0.0; 2],
             range: 20.0,
@@ -557,7 +567,8 @@ impl Random {
 fn clients_follow_through_loss() {
     for seed in 0..20 {
         let mut random = Random(seed);
-        let mut game = Game::new(3);
+        let form = [Form::Packed, Form::Coded][usize::from(random.below(2))];
+        let mut game = Game::with_form(3, form);
         let mut ids: Vec<EntityId> = vec![];
         let mut unacked: Vec<Vec<(PacketNumber, Vec<u8>)>> = vec![vec![]; 3];
         for _ in 0..200 {

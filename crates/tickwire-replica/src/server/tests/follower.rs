@@ -7,9 +7,10 @@ use tickwire_wire::{LittleEndian, Reader};
 
 use crate::archetype::Schema;
 use crate::block::{BlockBuf, BlockView};
+use crate::coder::Prior;
 use crate::number::{PacketNumber, SendIndex};
 use crate::packet::{Header, Last, Notice, PacketReader, RecordHead};
-use crate::record::{self, BlockName, Held, Staging};
+use crate::record::{self, BlockName, Coding, Held, Reading, Staging};
 use crate::{Archetypes, World};
 
 /// Versions of blocks, by send.
@@ -48,7 +49,6 @@ impl Follower {
         assert!(header.number > self.newest.number, "in order");
         self.newest = header;
         self.last = r.last();
-        self.records.clear();
         self.notices.clear();
         r.notices(|notice| self.notices.push(notice)).unwrap();
         for notice in &self.notices {
@@ -61,11 +61,19 @@ impl Follower {
             }
         }
         let mut staging = Staging::default();
+        let mut coding = Coding::new(Prior::general(schema));
+        let reading = Reading {
+            schema,
+            held: &*self,
+            send: header.send,
+        };
+        let mut records = Vec::new();
         while let Some(head) = r.record().unwrap() {
-            self.records.push(head);
-            let length = record::decode(&head, header.send, schema, self, r.rest(), &mut staging);
+            records.push(head);
+            let length = record::decode(&head, &reading, r.rest(), &mut coding, &mut staging);
             r.skip_body(length.unwrap()).unwrap();
         }
+        self.records = records;
         while let Some(staged) = staging.pop() {
             let place = world.store().place(staged.name.place).unwrap();
             let handle = place.head(staged.name.block).unwrap().handle;
