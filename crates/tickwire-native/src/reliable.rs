@@ -22,6 +22,8 @@ pub(crate) struct Outbox {
     bytes: usize,
     pushed: u32,
     most: usize,
+    /// The other side knows who this is: kept frames may go out.
+    is_open: bool,
 }
 
 /// The other side counts more kept frames than there were.
@@ -29,7 +31,7 @@ pub(crate) struct Outbox {
 pub(crate) struct NeverSent;
 
 impl Outbox {
-    /// Nothing waits. At most `most` bytes will, and as many be kept.
+    /// Nothing waits, and there is no connection. At most `most` bytes will wait, and as many be kept.
     pub(crate) const fn new(most: usize) -> Self {
         Self {
             backlog: Backlog::new(most),
@@ -37,17 +39,20 @@ impl Outbox {
             bytes: 0,
             pushed: 0,
             most,
+            is_open: false,
         }
     }
 
-    /// Queues a frame that is kept.
+    /// Queues a frame that is kept. Without a connection it goes out with [`resume`](Self::resume).
     pub(crate) fn keep(&mut self, encode: impl FnOnce(&mut Vec<u8>)) -> Result<(), Full> {
         let mut frame = Vec::new();
         encode(&mut frame);
         if self.bytes + frame.len() > self.most {
             return Err(Full);
         }
-        push(&mut self.backlog, &frame)?;
+        if self.is_open {
+            push(&mut self.backlog, &frame)?;
+        }
         self.bytes += frame.len();
         self.pushed = self.pushed.wrapping_add(1);
         self.unconfirmed.push_back(frame);
@@ -76,12 +81,14 @@ impl Outbox {
     /// The connection broke: what waits is of no use to the next one.
     pub(crate) fn disconnect(&mut self) {
         self.backlog = Backlog::new(self.most);
+        self.is_open = false;
     }
 
-    /// There is a new connection, and the other side has processed so many kept frames: what it lacks is
-    /// sent again, behind what was pushed since [`disconnect`](Self::disconnect).
+    /// There is a connection, and the other side has processed so many kept frames: what it lacks is sent,
+    /// behind what was pushed since [`disconnect`](Self::disconnect).
     pub(crate) fn resume(&mut self, received: u32) -> Result<(), NeverSent> {
         self.confirm(received)?;
+        self.is_open = true;
         for frame in &self.unconfirmed {
             // They fit when they were kept.
             push(&mut self.backlog, frame).map_err(|Full| NeverSent)?;
@@ -143,6 +150,12 @@ mod tests {
 
     use super::*;
 
+    fn connected(most: usize) -> Outbox {
+        let mut outbox = Outbox::new(most);
+        outbox.resume(0).unwrap();
+        outbox
+    }
+
     fn keep(outbox: &mut Outbox, byte: u8) {
         outbox.keep(|out| out.push(byte)).unwrap();
     }
@@ -155,7 +168,7 @@ mod tests {
 
     #[test]
     fn what_the_other_side_lacks_is_sent_again() {
-        let mut outbox = Outbox::new(100);
+        let mut outbox = connected(100);
         (1..=3).for_each(|byte| keep(&mut outbox, byte));
         outbox.push(|out| out.push(9)).unwrap();
         assert_eq!(written(&mut outbox), [1, 2, 3, 9]);
@@ -167,8 +180,19 @@ mod tests {
     }
 
     #[test]
-    fn a_count_that_cannot_be_is_refused_and_changes_nothing() {
+    fn what_is_kept_before_there_is_a_connection_goes_out_once() {
         let mut outbox = Outbox::new(100);
+        keep(&mut outbox, 1);
+        outbox.push(|out| out.push(9)).unwrap();
+        keep(&mut outbox, 2);
+        assert_eq!(written(&mut outbox), [9]);
+        outbox.resume(0).unwrap();
+        assert_eq!(written(&mut outbox), [1, 2]);
+    }
+
+    #[test]
+    fn a_count_that_cannot_be_is_refused_and_changes_nothing() {
+        let mut outbox = connected(100);
         (1..=3).for_each(|byte| keep(&mut outbox, byte));
         outbox.confirm(2).unwrap();
         for received in [1, 4, u32::MAX] {
@@ -181,7 +205,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_bounded_even_if_all_of_it_was_written() {
-        let mut outbox = Outbox::new(10);
+        let mut outbox = connected(10);
         for byte in 0..10 {
             keep(&mut outbox, byte);
             written(&mut outbox);
@@ -196,7 +220,7 @@ mod tests {
         fn each_kept_frame_arrives_once_and_in_order(
             steps in proptest::collection::vec((any::<bool>(), 0..4_usize), 1..60),
         ) {
-            let mut outbox = Outbox::new(10_000);
+            let mut outbox = connected(10_000);
             let (mut counted, mut heard, mut told) = (Counted::default(), vec![], vec![]);
             for (step, (breaks, arriving)) in (0_u8..).zip(steps) {
                 keep(&mut outbox, step);

@@ -20,12 +20,13 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
+use tickwire_replica::coder::Prior;
 use tickwire_replica::packet::Form;
 use tickwire_replica::server::{Clients, ClientsConfig, View};
 use tickwire_replica::world::{
     Audience, Groups, Past, PlayerId, Spawn, World, WorldConfig, WorldError,
 };
-use tickwire_replica::{Archetype, EntityId, Schema};
+use tickwire_replica::{Archetype, Archetypes as _, EntityId, Schema};
 use tickwire_session::bulk::{ContentHash, Shelf, ShelfError};
 use tickwire_session::{
     Addr, Due, Ended, Events, Host, Instant, Path, Peer, PeerStats, Peers, Room, Session, StreamId,
@@ -118,14 +119,18 @@ impl<G: Game> Server<G> {
         }
         let world = World::new(layout).expect("the game's types fit a datagram, see Game");
         let tick = Duration::from_secs(1) / u32::from(G::HZ);
+        let schema = G::Things::schema();
         Self {
             config,
-            schema: <G::Things as tickwire_replica::Archetypes>::schema(),
             world,
-            clients: Clients::new(ClientsConfig {
-                send_interval: tick * u32::from(G::TICKS_A_SEND),
-                form: config.form,
-            }),
+            clients: Clients::with_prior(
+                ClientsConfig {
+                    send_interval: tick * u32::from(G::TICKS_A_SEND),
+                    form: config.form,
+                },
+                Prior::general(&schema),
+            ),
+            schema,
             clock: TickClock {
                 tick: Tick::NONE,
                 at: now,

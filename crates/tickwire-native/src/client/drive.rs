@@ -44,6 +44,8 @@ impl<G: Game> Client<G> {
             self.end(why, "");
             return;
         }
+        // At once, the first time.
+        self.uplink.redial_if_due(now);
         if was_playing {
             self.phase = Phase::Interrupted;
             self.events.push_back(ClientEvent::Interrupted);

@@ -142,9 +142,7 @@ impl<G: Game> Server<G> {
         });
         // Nothing waits yet on this connection.
         player.outbox.push(|out| welcome.encode(out)).ok();
-        if let Some(received) = resumed
-            && player.outbox.resume(received).is_err()
-        {
+        if player.outbox.resume(resumed.unwrap_or(0)).is_err() {
             // It counts more than it was ever told.
             self.remove_player(now, id, EndReason::Malformed, "");
             return;

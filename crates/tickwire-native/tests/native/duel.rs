@@ -55,7 +55,8 @@ impl Game for Duel {
         if let Thing::Ship(ship) = own {
             let wanted = [stick.right, stick.up].map(f32::from);
             for ((at, speed), wanted) in ship.at.iter_mut().zip(&mut ship.speed).zip(wanted) {
-                *speed = *speed * 0.95 + wanted * 0.5;
+                // Whole steps of the quantisation, so that a ship comes to rest.
+                *speed = ((*speed * 0.95 + wanted * 0.5) * 100.0).trunc() / 100.0;
                 *at += *speed;
             }
         }
