@@ -220,6 +220,17 @@ impl<G: Game> Client<G> {
         }
     }
 
+    /// The server, as the driver calls it.
+    pub const fn server(&self) -> Addr {
+        self.config.server
+    }
+
+    /// The driver calls the server something else from now on: the link to it ended and was made anew.
+    pub const fn set_server(&mut self, server: Addr) {
+        self.config.server = server;
+        self.uplink.set_server(server);
+    }
+
     /// How far it has come.
     pub const fn phase(&self) -> Phase {
         self.phase

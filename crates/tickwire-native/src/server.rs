@@ -245,6 +245,18 @@ impl<G: Game> Server<G> {
         Ok(thing)
     }
 
+    /// Moves every player's own entity on by one tick.
+    pub fn advance_all(&mut self) -> Result<(), AdvanceError> {
+        let players = self.players.iter();
+        let own: Vec<_> = players
+            .filter_map(|(id, it)| Some((*id, it.own?)))
+            .collect();
+        own.into_iter().try_for_each(|(player, id)| {
+            self.advance(player, id)?;
+            Ok(())
+        })
+    }
+
     /// The world as a player saw it when it did what it does in this tick, at most [`REWIND_MAX`] ago: what
     /// its shots are judged by.
     pub fn past(&self, player: PlayerId) -> Option<Past<'_, G::Things>> {
@@ -409,6 +421,11 @@ impl<G: Game> Server<G> {
     /// What was refused so far.
     pub const fn counters(&self) -> &ServerCounters {
         &self.counters
+    }
+
+    /// The game could not keep up, and let so much time pass without ticks.
+    pub fn report_late(&mut self, dropped: Duration) {
+        self.push_event(ServerEvent::Late { dropped });
     }
 
     fn set_own(&mut self, player: PlayerId, own: Option<EntityId>) {

@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use core::fmt;
+use core::time::Duration;
 
 use tickwire_replica::world::{PlayerId, WorldError};
 use tickwire_replica::{EntityId, FieldError};
@@ -55,6 +56,11 @@ pub enum ServerEvent<G: Game> {
         /// What.
         message: G::ToServer,
     },
+    /// Ticks take longer than they may. Time was left out, so that the game does not fall behind further.
+    Late {
+        /// How much.
+        dropped: Duration,
+    },
 }
 
 impl<G: Game> fmt::Debug for ServerEvent<G> {
@@ -72,6 +78,7 @@ impl<G: Game> fmt::Debug for ServerEvent<G> {
                 player, channel, ..
             } => write!(f, "Latest({}, {channel})", player.0),
             Self::Asked { question, .. } => write!(f, "Asked({question:?})"),
+            Self::Late { dropped } => write!(f, "Late({dropped:?})"),
         }
     }
 }
