@@ -80,7 +80,8 @@ impl<G: Game> Joined<G> {
     /// Makes an input for every tick that began.
     pub(super) fn advance_inputs(&mut self, now: Instant, input: &G::Input) {
         let (tick, share) = self.input_clock.tick_at(now);
-        let last = self.inputs.back().map_or(tick.before(1), |(last, _)| *last);
+        let last = self.inputs.back().map(|(last, _)| *last);
+        let last = last.unwrap_or_else(|| tick.before(1));
         // Whoever slept has nothing to say about the ticks in between.
         let first = last.next().max(tick.before(INPUTS_KEPT as u64 / 2));
         let Ok(input) = Quantised::new(input) else {
@@ -276,5 +277,9 @@ fn small(count: u64) -> u32 {
 fn widened(near: Tick, low: u32) -> Tick {
     let near_low = crate::server::low_half(near);
     let steps = tickwire_wire::Serial::steps_since(low, near_low);
-    Tick(near.0.checked_add_signed(steps).unwrap_or(low.into()))
+    Tick(
+        near.0
+            .checked_add_signed(steps)
+            .unwrap_or_else(|| low.into()),
+    )
 }

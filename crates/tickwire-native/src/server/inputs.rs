@@ -131,7 +131,11 @@ impl<I: Replicate> InputQueue<I> {
 fn nearest(near: Tick, low: u16) -> Tick {
     let [near_low, near_high, ..] = near.0.to_le_bytes();
     let steps = tickwire_wire::Serial::steps_since(low, u16::from_le_bytes([near_low, near_high]));
-    Tick(near.0.checked_add_signed(steps).unwrap_or(low.into()))
+    Tick(
+        near.0
+            .checked_add_signed(steps)
+            .unwrap_or_else(|| low.into()),
+    )
 }
 
 #[cfg(test)]

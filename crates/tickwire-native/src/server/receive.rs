@@ -175,12 +175,9 @@ impl<G: Game> Server<G> {
     }
 
     pub(super) fn receive_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
-        let datagram = match DatagramUp::decode(bytes) {
-            Ok(datagram) => datagram,
-            Err(_) => {
-                self.counters.undecodable += 1;
-                return;
-            }
+        let Ok(datagram) = DatagramUp::decode(bytes) else {
+            self.counters.undecodable += 1;
+            return;
         };
         if let DatagramUp::Attach(token) = datagram {
             return self.handle_attach(now, from, token);

@@ -98,7 +98,7 @@ impl Table {
 
     pub(crate) fn join(&mut self, name: &str) -> usize {
         let number = self.clients.len();
-        let port = 5_000 + u16::try_from(number).unwrap();
+        let port = 5_000 + u16::try_from(number).expect("a few clients");
         self.nodes.push(self.net.add_node(addr::machine(2, port)));
         let config = ClientConfig {
             server: addr::machine(1, 7_777),
@@ -129,30 +129,33 @@ impl Table {
         let now = self.net.now();
         while let Some(event) = self.server.poll_event() {
             if let ServerEvent::Joined { player, .. } = &event {
-                let ship = self.server.spawn_own(*player, Ship::default()).unwrap();
+                let ship = self.server.spawn_own(*player, Ship::default());
+                let ship = ship.expect("a ship fits the world");
                 self.ships.push((*player, ship));
             }
             if let ServerEvent::Left { player, .. } = &event
                 && let Some(at) = self.ships.iter().position(|(it, _)| it == player)
             {
                 let (_, ship) = self.ships.remove(at);
-                self.server.despawn(ship).unwrap();
+                self.server.despawn(ship).expect("the ship is there");
             }
             if let ServerEvent::Said { message, .. } = &event {
-                self.server.say(To::All, message).unwrap();
+                let said = self.server.say(To::All, message);
+                said.expect("a word can be said");
             }
             if let ServerEvent::Asked { question, message } = &event {
                 self.server
                     .answer(*question, (message.0 % 2 == 0).then_some(message))
-                    .unwrap();
+                    .expect("a word can be said");
             }
             self.heard.push(event);
         }
         for (player, ship) in &self.ships {
-            self.server.advance(*player, *ship).unwrap();
+            let stepped = self.server.advance(*player, *ship);
+            stepped.expect("a ship can be stepped");
         }
         self.server.end_tick(now);
-        self.next_tick = self.next_tick + TICK;
+        self.next_tick += TICK;
         // Four frames a tick, at moments of their own.
         for frame in 1..=4 {
             let until = now + (self.next_tick.since(now)) * frame / 4;

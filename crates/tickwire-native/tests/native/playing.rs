@@ -90,10 +90,9 @@ fn what_is_said_arrives_once_and_in_order() {
                 _ => None,
             })
             .collect();
-        assert!(
-            said.iter().copied().eq(50 - said.len() as u32..50),
-            "{said:?}"
-        );
+        // Whoever joins later hears less.
+        let first = *said.first().expect("something was said");
+        assert!(said.iter().copied().eq(first..50), "{said:?}");
         assert!(said.len() > 30, "{said:?}");
     }
 }
