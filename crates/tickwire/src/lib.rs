@@ -86,13 +86,23 @@ pub use tickwire_replica::{Archetype, Archetypes, Replicate};
 pub use tickwire_session::{Addr, Events, Instant, Session};
 pub use tickwire_state::{PredictionFigures, Tick};
 
+// Inlined, so that the documentation of this crate is whole and its links lead somewhere also where no
+// other crate's is built.
+#[doc(inline)]
 pub use tickwire_dialects::{cppevy, lwar, opendrakan, pixmess, reone};
+#[doc(inline)]
 pub use tickwire_native as native;
+#[doc(inline)]
 pub use tickwire_net as net;
+#[doc(inline)]
 pub use tickwire_replica as replica;
+#[doc(inline)]
 pub use tickwire_session as session;
+#[doc(inline)]
 pub use tickwire_sim as sim;
+#[doc(inline)]
 pub use tickwire_state as state;
+#[doc(inline)]
 pub use tickwire_wire as wire;
 
 /// What a connection of the native protocol asks for in QUIC's handshake.
