@@ -338,11 +338,18 @@ impl<A: Archetypes> Replica<A> {
         value(&self.sampler(), id, self.entities.get(T::INDEX, id)?)
     }
 
-    /// An entity as it was at the newest send at which it is held, and that send: what prediction
-    /// starts from.
+    /// An entity as it was at the newest send at which it is held, and that send.
     pub fn latest<T: Archetype<A>>(&self, id: EntityId) -> Option<(SendIndex, T)> {
         let (send, mut row) = self.history.latest(T::INDEX, id)?;
         Some((send, T::load(&mut row)))
+    }
+
+    /// The same, whatever it is, and the newest send at which that is known to be true: what prediction
+    /// starts from.
+    pub fn latest_any(&self, id: EntityId) -> Option<(SendIndex, A)> {
+        let (send, archetype, mut row) = self.history.latest_any(id)?;
+        let complete = self.newest_complete().unwrap_or_default();
+        Some((send.max(complete), A::load(archetype, &mut row)?))
     }
 
     fn sampler(&self) -> Sampler<'_> {

@@ -274,6 +274,16 @@ impl<A: Archetypes> World<A> {
         Some((audience, self.store.cell_of(at.block)))
     }
 
+    /// Where on the grid's plane an entity is, if it is there and has a position.
+    pub fn position(&self, id: EntityId) -> Option<[f64; 2]> {
+        let (_, at) = self.store.entities.get(id)?;
+        let block = self.store.block(at.block);
+        let lanes = block.view().lanes;
+        let slot = usize::from(at.slot);
+        self.shape(block.archetype)
+            .position_of(|lane| lanes.get(lane * crate::SLOTS + slot).copied())
+    }
+
     /// The world as it was at a tick, if that can still be read.
     pub fn past(&self, tick: Tick) -> Option<Past<'_, A>> {
         let now = self.tick();

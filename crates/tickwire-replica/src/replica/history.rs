@@ -132,19 +132,25 @@ impl History {
         self.blocks.len()
     }
 
-    /// The newest values of an entity, and when they were true. All blocks are searched.
+    /// The newest values of an entity of this archetype, and when they were true. All blocks are searched.
     pub(super) fn latest(
         &self,
         archetype: usize,
         id: EntityId,
     ) -> Option<(SendIndex, RowReader<'_>)> {
+        let (send, of, row) = self.latest_any(id)?;
+        (of == archetype).then_some((send, row))
+    }
+
+    /// The newest values of an entity, when they were true, and what it is. All blocks are searched.
+    pub(super) fn latest_any(&self, id: EntityId) -> Option<(SendIndex, usize, RowReader<'_>)> {
         let newest = self.blocks.iter().filter_map(|block| block.versions.back());
         let holding = newest.filter_map(|version| {
-            let (of, block) = version.block()?;
+            let (archetype, block) = version.block()?;
             let slot = block.ids.iter().position(|occupant| *occupant == id.0)?;
-            (of == archetype).then(|| (version.send, RowReader::slot(block, slot)))
+            Some((version.send, archetype, RowReader::slot(block, slot)))
         });
-        holding.max_by_key(|(send, _)| *send)
+        holding.max_by_key(|(send, ..)| *send)
     }
 
     /// How many bytes the versions take.
