@@ -1,36 +1,18 @@
 //! Bytes and sequences that nobody should send.
 
 use proptest::prelude::*;
-use tickwire_dialects::opendrakan::bundle::Change;
 use tickwire_dialects::opendrakan::limits::{ASSEMBLED_OBJECTS_MAX, ASSEMBLIES_MAX};
-use tickwire_dialects::opendrakan::message::{BasicChanges, Confirm, Message, Way};
-use tickwire_dialects::opendrakan::{ObjectId, Phase, Value, inspect};
-use tickwire_state::Tick;
+use tickwire_dialects::opendrakan::message::{Message, ObjectChange, Way};
+use tickwire_dialects::opendrakan::{Phase, RUNNING, Value, inspect};
 use tickwire_wire::FieldLog;
 
 use crate::golden::unhex;
-use crate::script::{ClientScript, ServerScript, bytes_of, config, machine};
+use crate::script::{
+    ClientScript, ServerScript, bytes_of, changed, config, confirm, machine, state,
+};
 
 fn running(tick: u64, object: u32) -> Message<'static> {
-    let change = Change {
-        index: 4,
-        value: Value::Bool(true),
-        jump: false,
-    };
-    Message::ObjectStates {
-        tick: Tick(tick),
-        object: ObjectId(object),
-        states: BasicChanges::from_iter([change]),
-    }
-}
-
-fn confirm(tick: u64, changes: u32, reference: u64) -> Message<'static> {
-    Message::ConfirmSnapshot(Confirm {
-        tick: Tick(tick),
-        real_time: 1.0,
-        changes,
-        reference: Tick(reference),
-    })
+    changed(tick, object, state(RUNNING, Value::Bool(true), false))
 }
 
 /// Messages of one datagram at a time.
@@ -71,10 +53,9 @@ fn a_million_changes_of_future_ticks_are_bounded() {
 fn a_million_extra_states_of_unknown_objects_are_bounded() {
     let mut script = ClientScript::loaded();
     // Nobody knows how many states these have, so they wait, each once.
-    let flood = (0..1_000_000_u32).map(|number| Message::ObjectExtraStates {
-        tick: Tick(3 + u64::from(number % 20) * 3),
-        object: ObjectId(7 + number / 20),
-        bundle: &[0x01, 0x00, 0x05],
+    let flood = (0..1_000_000_u32).map(|number| {
+        let bundle = ObjectChange::ExtraStates(&[0x01, 0x00, 0x05]);
+        changed(3 + u64::from(number % 20) * 3, 7 + number / 20, bundle)
     });
     for datagram in in_datagrams(flood) {
         script.send_bytes(&datagram);

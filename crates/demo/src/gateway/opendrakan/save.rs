@@ -7,7 +7,9 @@
 
 use tickwire_dialects::opendrakan::message::Lifecycle;
 use tickwire_dialects::opendrakan::savegame::{Fate, SavedObject, SavedStates, Savegame};
-use tickwire_dialects::opendrakan::{BasicState, ObjectId, Quat, Server, Value, Vec3};
+use tickwire_dialects::opendrakan::{
+    ObjectId, Quat, ROTATION, Server, TRANSLATION, Value, Vec3, bundle::Change,
+};
 
 use super::server::{Gateway, Thing};
 use super::words::PilotNumber;
@@ -63,26 +65,21 @@ fn thing(saved: &SavedObject) -> Option<(Kind, &SavedStates)> {
     }
 }
 
-fn basic(states: &SavedStates, state: BasicState) -> Option<Value> {
-    let mut changes = states.basic.iter();
-    let change = changes.find(|change| change.index == state as usize)?;
+/// The value of a state, if it is among those that were saved.
+fn value(saved: &[Change], number: usize) -> Option<Value> {
+    let change = saved.iter().find(|change| change.index == number)?;
     Some(change.value)
 }
 
-fn extra(states: &SavedStates, index: usize) -> Option<Value> {
-    let mut changes = states.extra.iter();
-    Some(changes.find(|change| change.index == index)?.value)
-}
-
 fn place(states: &SavedStates) -> Vec2 {
-    match basic(states, BasicState::Translation) {
+    match value(&states.basic, TRANSLATION) {
         Some(Value::Vec3(Vec3 { x, y, .. })) => Vec2::new(x.into(), y.into()),
         _ => Vec2::ZERO,
     }
 }
 
 fn heading(states: &SavedStates) -> Heading {
-    match basic(states, BasicState::Rotation) {
+    match value(&states.basic, ROTATION) {
         Some(Value::Quat(Quat { z, w, .. })) => {
             Heading::from_radians(2.0 * libm::atan2(z.into(), w.into()))
         }
@@ -91,14 +88,14 @@ fn heading(states: &SavedStates) -> Heading {
 }
 
 fn health(states: &SavedStates) -> u8 {
-    match extra(states, HEALTH) {
+    match value(&states.extra, HEALTH) {
         Some(Value::U8(percent)) => percent,
         _ => 0,
     }
 }
 
 fn owner(states: &SavedStates) -> Option<PilotNumber> {
-    match extra(states, OWNER) {
+    match value(&states.extra, OWNER) {
         Some(Value::U32(number)) => PilotNumber(number).somebody(),
         _ => None,
     }

@@ -6,14 +6,14 @@ use core::time::Duration;
 use tickwire_session::{Addr, Instant, KEEP_ALIVE};
 use tickwire_state::{RemoteClock, Tick};
 
-use super::assembly::{Known, NoRoom, Piece, Spoilt};
+use super::assembly::{Known, NoRoom, Spoilt};
 use super::{Client, ClientEvent, EndReason, Phase};
-use crate::opendrakan::Reader;
 use crate::opendrakan::limits::{
     ASSEMBLY_AGE_MAX, DATABASES_ACCEPTED, REATTACH_AFTER, RECEIVE_MAX, SEND_TICKS,
 };
-use crate::opendrakan::message::{Confirm, Message, Way};
+use crate::opendrakan::message::{Confirm, Message, ObjectChange, Way};
 use crate::opendrakan::snapshot::Snapshot;
+use crate::opendrakan::{ObjectId, Reader};
 
 impl Client {
     pub(super) fn receive_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
@@ -49,7 +49,15 @@ impl Client {
         let mut touched = None;
         while let Ok(message) = Message::decode(&mut r, Way::ServerDatagram) {
             self.uplink.traffic.messages_in += 1;
-            let tick = self.handle_piece(&message);
+            let tick = match message {
+                Message::ConfirmSnapshot(confirm) => self.handle_confirm(confirm),
+                Message::ObjectChanged {
+                    tick,
+                    object,
+                    change,
+                } => self.handle_change(tick, object, change),
+                _ => None,
+            };
             // A datagram usually speaks of one snapshot; it is looked at once, when all is in.
             if touched != tick
                 && let Some(before) = touched
@@ -63,36 +71,17 @@ impl Client {
         }
     }
 
-    /// Takes a message of a snapshot; returns the snapshot's tick if it may be complete now.
-    fn handle_piece(&mut self, message: &Message<'_>) -> Option<Tick> {
-        let (tick, object, piece) = match *message {
-            Message::ConfirmSnapshot(confirm) => return self.handle_confirm(confirm),
-            Message::ObjectStates {
-                tick,
-                object,
-                states,
-            } => (tick, object, Piece::States(states)),
-            Message::ObjectExtraStates {
-                tick,
-                object,
-                bundle,
-            } => (tick, object, Piece::Extra(bundle)),
-            Message::ObjectCreated {
-                tick,
-                object,
-                prototype,
-            } => (tick, object, Piece::Created { prototype }),
-            Message::LifecycleChanged {
-                tick,
-                object,
-                lifecycle,
-            } => (tick, object, Piece::Lifecycle(lifecycle)),
-            _ => return None,
-        };
+    /// Adds a change to its snapshot; returns the snapshot's tick if it may be complete now.
+    fn handle_change(
+        &mut self,
+        tick: Tick,
+        object: ObjectId,
+        change: ObjectChange<'_>,
+    ) -> Option<Tick> {
         if self.is_settled(tick) {
             return None;
         }
-        match self.assemblies.add(tick, object, piece) {
+        match self.assemblies.add(tick, object, change) {
             Ok(()) => Some(tick),
             Err(NoRoom) => {
                 self.counters.no_room += 1;

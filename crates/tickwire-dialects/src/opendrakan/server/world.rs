@@ -14,11 +14,12 @@ use alloc::vec::Vec;
 
 use tickwire_state::Tick;
 
-use super::{CreateError, State, StateError};
+use super::{CreateError, StateError};
 use crate::opendrakan::limits::{GRAVES_MAX, OBJECTS_MAX};
 use crate::opendrakan::message::Lifecycle;
+use crate::opendrakan::snapshot::Object;
+use crate::opendrakan::value::Value;
 use crate::opendrakan::{ClassId, ObjectId, Registry};
-use entry::Origin;
 use order::{ChangeOrder, Place};
 
 pub(super) use entry::{Entry, Wanted};
@@ -113,13 +114,8 @@ impl World {
         if self.level.contains_key(&id) {
             return Err(CreateError::IdTaken { object: id });
         }
-        let mut entry = self.build_entry(Origin {
-            id,
-            class,
-            prototype: None,
-            created: Tick::NONE,
-        })?;
-        entry.lifecycle = lifecycle;
+        let mut entry = self.build_entry(id, class, None, Tick::NONE)?;
+        entry.object.lifecycle = lifecycle;
         self.level.insert(id, class);
         self.insert(entry);
         Ok(())
@@ -146,26 +142,29 @@ impl World {
         // A client that joins later never hears of clones that are gone, so a clone of a clone is
         // told as one of the level's object at the root of both.
         let known = self.get(prototype);
-        let root = known.and_then(|entry| entry.prototype).unwrap_or(prototype);
+        let root = known
+            .and_then(|entry| entry.object.prototype)
+            .unwrap_or(prototype);
         let class = *self.level.get(&root).ok_or(CreateError::UnknownPrototype)?;
-        let entry = self.build_entry(Origin {
-            id,
-            class,
-            prototype: Some(root),
-            created: self.tick.next(),
-        })?;
+        let entry = self.build_entry(id, class, Some(root), self.tick.next())?;
         self.insert(entry);
         Ok(())
     }
 
-    fn build_entry(&self, origin: Origin) -> Result<Entry, CreateError> {
+    fn build_entry(
+        &self,
+        id: ObjectId,
+        class: ClassId,
+        prototype: Option<ObjectId>,
+        created: Tick,
+    ) -> Result<Entry, CreateError> {
         if self.places.len() >= OBJECTS_MAX {
             return Err(CreateError::TooMany);
         }
-        let class = origin.class;
         let schema = self.registry.schema(class);
         let schema = schema.ok_or(CreateError::UnknownClass { class })?;
-        Ok(Entry::new(origin, schema))
+        let object = Object::untouched(Some(class), prototype, Some(schema));
+        Ok(Entry::new(id, object, created))
     }
 
     fn insert(&mut self, entry: Entry) {
@@ -183,8 +182,13 @@ impl World {
         self.by_change.push(place);
     }
 
-    /// Sets a state; `jump` if it is not to be seen on its way.
-    pub(super) fn set(&mut self, id: ObjectId, state: State, jump: bool) -> Result<(), StateError> {
+    /// Sets the state of a number; `jump` if it is not to be seen on its way.
+    pub(super) fn set(
+        &mut self,
+        id: ObjectId,
+        state: (usize, Value),
+        jump: bool,
+    ) -> Result<(), StateError> {
         let now = self.tick.next();
         let (place, entry) = self.find(id)?;
         if entry.write(state, now, jump)? {
@@ -194,7 +198,11 @@ impl World {
     }
 
     /// Sets a state of an object of the level, as it is when the level is loaded.
-    pub(super) fn set_level_state(&mut self, id: ObjectId, state: State) -> Result<(), StateError> {
+    pub(super) fn set_level_state(
+        &mut self,
+        id: ObjectId,
+        state: (usize, Value),
+    ) -> Result<(), StateError> {
         let (_, entry) = self.find(id)?;
         entry.write(state, Tick::NONE, false).map(|_| ())
     }
@@ -209,8 +217,8 @@ impl World {
         let (place, entry) = self.find(id)?;
         if lifecycle == Lifecycle::Destroyed {
             self.bury(id, now);
-        } else if entry.lifecycle != lifecycle {
-            entry.lifecycle = lifecycle;
+        } else if entry.object.lifecycle != lifecycle {
+            entry.object.lifecycle = lifecycle;
             entry.lifecycle_changed = now;
             self.touch(place, now);
         }
@@ -227,7 +235,7 @@ impl World {
         let Some(entry) = slot.and_then(Option::take) else {
             return;
         };
-        if entry.prototype.is_none() {
+        if entry.object.prototype.is_none() {
             self.level_destroyed.insert(object);
         }
         let created = entry.created;
@@ -307,7 +315,7 @@ impl World {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::opendrakan::Schema;
+    use crate::opendrakan::{Schema, VISIBILITY};
 
     /// A world of so many objects, committed once.
     fn world(objects: u32) -> World {
@@ -330,7 +338,7 @@ mod tests {
         let before = world.tick();
         for id in [7, 70, 700, 7_000] {
             for visible in [false, true, false] {
-                let state = State::Visibility(visible);
+                let state = (VISIBILITY, Value::Bool(visible));
                 world.set(ObjectId(id), state, false).unwrap();
             }
         }
