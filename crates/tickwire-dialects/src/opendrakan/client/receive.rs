@@ -8,12 +8,12 @@ use tickwire_state::{RemoteClock, Tick};
 
 use super::assembly::{Known, NoRoom, Spoilt};
 use super::{Client, ClientEvent, EndReason, Phase};
+use crate::opendrakan::Reader;
 use crate::opendrakan::limits::{
     ASSEMBLY_AGE_MAX, DATABASES_ACCEPTED, REATTACH_AFTER, RECEIVE_MAX, SEND_TICKS,
 };
-use crate::opendrakan::message::{Confirm, Message, ObjectChange, Way};
+use crate::opendrakan::message::{Confirm, Message, Way};
 use crate::opendrakan::snapshot::Snapshot;
-use crate::opendrakan::{ObjectId, Reader};
 
 impl Client {
     pub(super) fn receive_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
@@ -49,15 +49,10 @@ impl Client {
         let mut touched = None;
         while let Ok(message) = Message::decode(&mut r, Way::ServerDatagram) {
             self.uplink.traffic.messages_in += 1;
-            let tick = match message {
-                Message::ConfirmSnapshot(confirm) => self.handle_confirm(confirm),
-                Message::ObjectChanged {
-                    tick,
-                    object,
-                    change,
-                } => self.handle_change(tick, object, change),
-                _ => None,
-            };
+            let tick = self.handle_piece(&message).unwrap_or_else(|NoRoom| {
+                self.counters.no_room += 1;
+                None
+            });
             // A datagram usually speaks of one snapshot; it is looked at once, when all is in.
             if touched != tick
                 && let Some(before) = touched
@@ -71,45 +66,29 @@ impl Client {
         }
     }
 
-    /// Adds a change to its snapshot; returns the snapshot's tick if it may be complete now.
-    fn handle_change(
-        &mut self,
-        tick: Tick,
-        object: ObjectId,
-        change: ObjectChange<'_>,
-    ) -> Option<Tick> {
+    /// Adds to a snapshot; returns its tick if it may be complete now.
+    fn handle_piece(&mut self, message: &Message<'_>) -> Result<Option<Tick>, NoRoom> {
+        let (Message::ConfirmSnapshot(Confirm { tick, .. }) | Message::ObjectChanged { tick, .. }) =
+            *message
+        else {
+            return Ok(None);
+        };
         if self.is_settled(tick) {
-            return None;
+            // A confirmation is repeated because its acknowledgement was lost.
+            let is_confirm = matches!(message, Message::ConfirmSnapshot(_));
+            self.acknowledge_due |= is_confirm && self.acknowledged == Some(tick);
+            return Ok(None);
         }
-        match self.assemblies.add(tick, object, change) {
-            Ok(()) => Some(tick),
-            Err(NoRoom) => {
-                self.counters.no_room += 1;
-                None
+        match *message {
+            Message::ObjectChanged { object, change, .. } => {
+                self.assemblies.add(tick, object, change)?;
             }
-        }
-    }
-
-    fn handle_confirm(&mut self, confirm: Confirm) -> Option<Tick> {
-        let tick = confirm.tick;
-        if self.history.get(tick).is_some() {
-            // The server repeats it because the acknowledgement was lost.
-            self.acknowledge_due |= self.acknowledged == Some(tick);
-            return None;
-        }
-        if self.is_settled(tick) {
-            return None;
-        }
-        match self.assemblies.at(tick) {
-            Ok(assembly) => {
-                assembly.confirm.get_or_insert(confirm);
-                Some(tick)
+            Message::ConfirmSnapshot(confirm) => {
+                self.assemblies.at(tick)?.confirm.get_or_insert(confirm);
             }
-            Err(NoRoom) => {
-                self.counters.no_room += 1;
-                None
-            }
+            _ => {}
         }
+        Ok(Some(tick))
     }
 
     /// Whether a snapshot is complete already, or too old to be wanted.

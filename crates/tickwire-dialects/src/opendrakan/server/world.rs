@@ -10,8 +10,8 @@ mod entry;
 mod order;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
-use alloc::vec::Vec;
 
+use slab::Slab;
 use tickwire_state::Tick;
 
 use super::{CreateError, StateError};
@@ -30,10 +30,7 @@ pub(super) struct World {
     /// The last committed tick.
     tick: Tick,
     places: BTreeMap<ObjectId, Place>,
-    /// By place.
-    objects: Vec<Option<Entry>>,
-    /// Places that are empty again.
-    free: Vec<Place>,
+    objects: Slab<Entry>,
     by_change: ChangeOrder,
     /// Destroyed objects that somebody may still see, in the order of their end.
     graves: VecDeque<Grave>,
@@ -59,8 +56,7 @@ impl World {
             registry,
             tick: Tick::NONE,
             places: BTreeMap::new(),
-            objects: Vec::new(),
-            free: Vec::new(),
+            objects: Slab::new(),
             by_change: ChangeOrder::new(),
             graves: VecDeque::new(),
             forgotten: Tick::NONE,
@@ -169,14 +165,7 @@ impl World {
 
     fn insert(&mut self, entry: Entry) {
         let id = entry.id;
-        let place = self.free.pop().unwrap_or_else(|| {
-            let next = u32::try_from(self.objects.len()).unwrap_or(u32::MAX);
-            self.objects.push(None);
-            Place(next)
-        });
-        if let Some(slot) = self.objects.get_mut(place.index()) {
-            *slot = Some(entry);
-        }
+        let place = Place(self.objects.insert(entry));
         self.next_id = self.next_id.max(id.0.saturating_add(1));
         self.places.insert(id, place);
         self.by_change.push(place);
@@ -230,11 +219,7 @@ impl World {
             return;
         };
         self.by_change.remove(place);
-        self.free.push(place);
-        let slot = self.objects.get_mut(place.index());
-        let Some(entry) = slot.and_then(Option::take) else {
-            return;
-        };
+        let entry = self.objects.remove(place.0);
         if entry.object.prototype.is_none() {
             self.level_destroyed.insert(object);
         }
@@ -251,7 +236,7 @@ impl World {
 
     /// Notes that an object changed.
     fn touch(&mut self, place: Place, now: Tick) {
-        if let Some(Some(entry)) = self.objects.get_mut(place.index())
+        if let Some(entry) = self.objects.get_mut(place.0)
             && entry.changed != now
         {
             entry.changed = now;
@@ -263,7 +248,7 @@ impl World {
     fn find(&mut self, object: ObjectId) -> Result<(Place, &mut Entry), StateError> {
         let place = self.places.get(&object).copied();
         place
-            .and_then(|place| Some((place, self.objects.get_mut(place.index())?.as_mut()?)))
+            .and_then(|place| Some((place, self.objects.get_mut(place.0)?)))
             .ok_or(StateError::UnknownObject { object })
     }
 
@@ -272,7 +257,7 @@ impl World {
     }
 
     fn at(&self, place: Place) -> Option<&Entry> {
-        self.objects.get(place.index())?.as_ref()
+        self.objects.get(place.0)
     }
 
     /// Everything that is there, by number.
@@ -314,6 +299,8 @@ impl World {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
     use crate::opendrakan::{Schema, VISIBILITY};
 
@@ -362,7 +349,8 @@ mod tests {
             assert_eq!(world.changed_after(Tick::NONE).count(), 1);
             world.set_lifecycle(made, Lifecycle::Destroyed).unwrap();
         }
-        assert_eq!((world.objects.len(), world.objects().count()), (3, 2));
+        assert!(world.objects.capacity() < 10, "{world:?}");
+        assert_eq!(world.objects().count(), 2);
     }
 
     #[test]
