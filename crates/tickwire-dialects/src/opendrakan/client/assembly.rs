@@ -300,3 +300,6 @@ impl Parts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
