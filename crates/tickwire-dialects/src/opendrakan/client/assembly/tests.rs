@@ -40,7 +40,10 @@ fn a_million_objects_of_one_snapshot() {
 fn a_hundred_megabytes_of_extra_states_of_unknown_classes() {
     let bundle = [1; 1_000];
     let extra = ObjectChange::ExtraStates(&bundle);
-    assert_eq!(flood((0..100_000).map(|n| (3 + u64::from(n % 9), n, extra))), 0);
+    assert_eq!(
+        flood((0..100_000).map(|n| (3 + u64::from(n % 9), n, extra))),
+        0
+    );
     let refused = flood((0..100_000).map(|n| (3, n, extra)));
     assert_eq!(refused, 100_000 - UNRESOLVED_MAX / unresolved_cost(&bundle));
 }
