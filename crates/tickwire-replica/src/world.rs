@@ -32,7 +32,9 @@ use core::marker::PhantomData;
 
 use tickwire_state::Tick;
 
+use crate::block::BlockView;
 use crate::limits::{ARCHETYPES_MAX, ENTITIES_MAX, WINDOW};
+use crate::record::BlockName;
 use crate::row::{RowReader, RowWriter};
 use crate::{Archetype, Archetypes, EntityId, FieldError, PlaceNumber, SendIndex};
 use block::Row;
@@ -288,6 +290,12 @@ impl<A: Archetypes> World<A> {
         let oldest = self.store.clock.oldest_tick().max(Tick(1));
         let is_held = oldest <= tick && tick <= now;
         is_held.then(|| Past::new(&self.store, tick))
+    }
+
+    /// All blocks that hold anything as of the last send: their names, what their entities are, and
+    /// themselves. A replica that holds such a version of a block holds the same.
+    pub fn blocks(&self) -> impl Iterator<Item = (BlockName, usize, BlockView<'_>)> {
+        self.store.blocks_at_send()
     }
 
     /// What a player owns.
