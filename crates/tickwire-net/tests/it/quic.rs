@@ -443,7 +443,10 @@ fn a_server_sends_hardly_more_packets_than_snapshots() {
     });
     let snapshots = 60;
     let sent = relay.from_server - packets;
-    assert!(sent * 10 <= snapshots * 13, "{sent} packets for {snapshots} snapshots");
+    assert!(
+        sent * 10 <= snapshots * 13,
+        "{sent} packets for {snapshots} snapshots"
+    );
 }
 
 #[test]
@@ -460,7 +463,9 @@ fn a_hundred_who_join_at_once_all_get_in() {
         assert!(driver.now() < deadline, "{:?}", server.driver.counters());
         server.turn();
         let now = driver.now();
-        let mut sessions = sessions.each_mut().map(|session| session as &mut dyn Session);
+        let mut sessions = sessions
+            .each_mut()
+            .map(|session| session as &mut dyn Session);
         driver.turn(now, &mut sessions).unwrap();
     }
 }
