@@ -138,7 +138,7 @@ enum Role {
     /// Each newcomer gets a link, of the second leg.
     Near {
         links: NodeId,
-        client: Client,
+        client: Box<Client>,
         tickets: TicketIssuer,
     },
     /// Each link gets a node, and so a socket.
@@ -169,7 +169,7 @@ impl Tunnel {
         println!("ready near {}", driver.local_addr(node).unwrap_or(listen));
         let role = Role::Near {
             links,
-            client,
+            client: client.into(),
             tickets,
         };
         Ok(Self::new(driver, 2, role))
@@ -292,7 +292,7 @@ impl Tunnel {
                 tickets,
             } => {
                 client.ticket = tickets.issue(TICKET)?;
-                let link = self.driver.connect(*links, client.clone())?;
+                let link = self.driver.connect(*links, Client::clone(client))?;
                 (links.index(), link)
             }
             Role::Far { target, exits } => {

@@ -51,7 +51,9 @@ pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
     let sending = rounds.compare(|slice| slice.sending);
     let both = rounds.compare(|slice| slice.sending + slice.receiving);
     drop(sides);
+    let before = resident_bytes()?;
     let mut crowd = Table::encrypted(CROWD)?;
+    let memory = (resident_bytes()? - before) / CROWD as f64;
     let cores = crowd.cores()?;
     let against_clear = |spread| {
         Some(Ratio {
@@ -83,6 +85,16 @@ pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
             Spread::exactly(crowd.packets_a_snapshot()),
             "packets",
         ),
+        Figure::plain("· heard", Spread::exactly(crowd.share_heard()), "of all"),
+        Figure {
+            // 64 KiB for the server's end; a client's has a socket's bookkeeping besides.
+            target: Some(Target::AtMost(2.0 * 65_536.0)),
+            ..Figure::plain(
+                "· memory, both ends",
+                Spread::exactly(memory),
+                "bytes/connection",
+            )
+        },
     ])
 }
 
@@ -196,6 +208,7 @@ impl Table {
         const SECONDS: u32 = 5;
         let mut spent = Duration::ZERO;
         self.packets_before = self.server.counters().datagrams_sent;
+        self.pilots.iter_mut().for_each(|pilot| pilot.heard = 0);
         let began = self.server.now();
         for step in 0..60 * SECONDS {
             if step % 3 == 0 {
@@ -212,6 +225,11 @@ impl Table {
         }
         let lasted = self.server.now().since(began);
         Ok(spent.as_secs_f64() / lasted.as_secs_f64())
+    }
+
+    fn share_heard(&self) -> f64 {
+        let heard: u64 = self.pilots.iter().map(|pilot| pilot.heard).sum();
+        heard as f64 / self.snapshots as f64
     }
 
     fn packets_a_snapshot(&self) -> f64 {
@@ -244,6 +262,14 @@ fn handshakes() -> anyhow::Result<Spread> {
         samples.push(spent.as_secs_f64() * 1e6 / HANDSHAKES as f64);
     }
     Ok(Spread::of(samples))
+}
+
+/// Memory that this process has.
+fn resident_bytes() -> anyhow::Result<f64> {
+    const PAGE: f64 = 4_096.0;
+    let pages = std::fs::read_to_string("/proc/self/statm")?;
+    let resident = pages.split(' ').nth(1).context("the second figure")?;
+    Ok(resident.parse::<f64>()? * PAGE)
 }
 
 /// A server, and what its clients need.
