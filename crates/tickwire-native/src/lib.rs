@@ -12,13 +12,22 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod client;
+mod game;
 pub mod limits;
 pub mod message;
 mod reason;
+mod reliable;
+mod server;
 mod ticket;
 
+pub use client::{Asked, Client, ClientConfig, ClientCounters, ClientEvent, Phase};
+pub use game::Game;
+pub use message::Role;
 pub use reason::EndReason;
+pub use server::{
+    AdvanceError, Question, SayError, Server, ServerConfig, ServerCounters, ServerEvent, To,
+};
 pub use ticket::Ticket;
-
-mod client;
-mod server;
+pub use tickwire_replica::EntityId;
+pub use tickwire_replica::world::PlayerId;
