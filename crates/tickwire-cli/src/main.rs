@@ -1,6 +1,7 @@
 //! The `tickwire` command.
 //!
-//! One file per subcommand; each is written over `tickwire_demo::gateway` and knows no protocol.
+//! One file per subcommand; each is written over `tickwire_demo::gateway`. Of single protocols it knows only
+//! their options.
 
 mod address;
 mod arena_canvas;
@@ -11,6 +12,7 @@ mod figures;
 mod inspect;
 mod log;
 mod misuse;
+mod name;
 mod palette;
 mod play;
 mod quic;
