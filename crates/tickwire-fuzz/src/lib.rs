@@ -20,6 +20,7 @@ mod opendrakan;
 mod pixmess;
 mod recording;
 mod reone;
+mod replica;
 mod script;
 mod scripted;
 mod trace;
@@ -35,6 +36,7 @@ pub use opendrakan::{
 };
 pub use pixmess::{pixmess_client_session, pixmess_server_session, pixmess_stream};
 pub use recording::recording;
+pub use replica::replica;
 pub use reone::{
     reone_client_session, reone_datagram, reone_delta, reone_frames, reone_huffman,
     reone_server_session,
@@ -126,6 +128,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "recording",
         run: recording,
+    },
+    Target {
+        name: "replica",
+        run: replica,
     },
     Target {
         name: "reone_client_session",
