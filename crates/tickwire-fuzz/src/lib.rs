@@ -36,11 +36,11 @@ pub use opendrakan::{
 };
 pub use pixmess::{pixmess_client_session, pixmess_server_session, pixmess_stream};
 pub use recording::recording;
-pub use replica::replica;
 pub use reone::{
     reone_client_session, reone_datagram, reone_delta, reone_frames, reone_huffman,
     reone_server_session,
 };
+pub use replica::replica;
 
 /// Something to fuzz.
 #[derive(Clone, Copy, Debug)]

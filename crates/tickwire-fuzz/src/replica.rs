@@ -4,9 +4,7 @@
 use tickwire_replica::packet::Form;
 use tickwire_replica::server::{ClientId, Clients, ClientsConfig, Join, Room, View};
 use tickwire_replica::world::{Groups, PlayerId, World, WorldConfig};
-use tickwire_replica::{
-    Archetypes, EntityId, Moment, Replica, ReplicaConfig, Replicate, limits,
-};
+use tickwire_replica::{Archetypes, EntityId, Moment, Replica, ReplicaConfig, Replicate, limits};
 
 use crate::script::Script;
 
@@ -130,7 +128,10 @@ impl Scene {
         match script.u8() % 8 {
             0 => self.world.despawn(id).expect("it is there"),
             // Another archetype's value is refused.
-            _ => self.world.set_any(id, &Self::thing(script)).unwrap_or_default(),
+            _ => self
+                .world
+                .set_any(id, &Self::thing(script))
+                .unwrap_or_default(),
         }
     }
 
@@ -183,7 +184,10 @@ impl Scene {
             Ok(applied) => self.clients.acknowledge(self.client, applied.packet),
             Err(_) => {
                 let after = (self.replica.newest(), self.replica.version_bytes());
-                assert_eq!(before, after, "a packet that was not applied changed something");
+                assert_eq!(
+                    before, after,
+                    "a packet that was not applied changed something"
+                );
             }
         }
         if self.replica.poll_forget() {
@@ -194,7 +198,8 @@ impl Scene {
     }
 
     fn play(&mut self, parts: u16) {
-        self.replica.play(Moment(self.replica.now().0 + u64::from(parts)));
+        self.replica
+            .play(Moment(self.replica.now().0 + u64::from(parts)));
         while self.replica.poll_event().is_some() {}
         for (id, ship) in self.replica.view::<Ship>() {
             assert!(ship.at.iter().all(|at| at.is_finite()), "{id} is nowhere");
