@@ -78,7 +78,7 @@ pub trait Session: Send {
 
     /// Whether the game is slower than it should be. While it is, a server turns newcomers away and says
     /// why; those who play notice nothing. A client has nobody to turn away.
-    fn set_busy(&mut self, _is_busy: bool) {}
+    fn set_busy(&mut self, is_busy: bool);
 
     /// Begins to end everything: a server tells its clients and takes no more of them, a client
     /// leaves. Drive the session until [`is_finished`](Session::is_finished), then drop it.

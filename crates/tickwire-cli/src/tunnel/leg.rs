@@ -223,6 +223,10 @@ impl Session for Leg {
         None
     }
 
+    fn set_busy(&mut self, _is_busy: bool) {
+        // A tunnel admits nobody: the server behind it does.
+    }
+
     fn shut_down(&mut self, _now: Instant) {
         self.is_over = true;
     }

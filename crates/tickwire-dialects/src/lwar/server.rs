@@ -85,6 +85,7 @@ pub struct Server {
     events: VecDeque<ServerEvent>,
     counters: ServerCounters,
     closing: bool,
+    is_busy: bool,
 }
 
 /// A player's successes.
@@ -118,6 +119,7 @@ impl Server {
             events: VecDeque::new(),
             counters: ServerCounters::default(),
             closing: false,
+            is_busy: false,
         }
     }
 
@@ -407,6 +409,10 @@ impl Session for Server {
 
     fn handle_closed(&mut self, _now: Instant, _path: Path, _why: Ended) {
         // Only silence ends an lwar session: a refused datagram may be a client that restarts.
+    }
+
+    fn set_busy(&mut self, is_busy: bool) {
+        self.is_busy = is_busy;
     }
 
     fn shut_down(&mut self, now: Instant) {

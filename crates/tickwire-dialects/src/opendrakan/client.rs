@@ -370,6 +370,10 @@ impl Session for Client {
         [attach, deadline].into_iter().flatten().min()
     }
 
+    fn set_busy(&mut self, _is_busy: bool) {
+        // A client turns nobody away.
+    }
+
     fn shut_down(&mut self, _now: Instant) {
         self.disconnect();
     }

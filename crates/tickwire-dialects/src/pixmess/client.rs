@@ -316,6 +316,10 @@ impl Session for Client {
     // pixmess has no datagrams.
     fn handle_datagram(&mut self, _now: Instant, _from: Addr, _bytes: &[u8]) {}
 
+    fn set_busy(&mut self, _is_busy: bool) {
+        // A client turns nobody away.
+    }
+
     fn shut_down(&mut self, now: Instant) {
         self.quit(now, "");
     }

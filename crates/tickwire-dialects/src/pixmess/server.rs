@@ -234,11 +234,6 @@ impl Server {
             .map(|guest| (guest.player, &*guest.name))
     }
 
-    /// Whether the game takes longer for its steps than it may. While it does, nobody can log in.
-    pub const fn set_busy(&mut self, is_busy: bool) {
-        self.peers.table.set_busy(is_busy);
-    }
-
     /// What was refused so far.
     pub const fn counters(&self) -> &ServerCounters {
         &self.counters
@@ -424,6 +419,10 @@ impl Session for Server {
     fn handle_datagram(&mut self, _now: Instant, _from: Addr, _bytes: &[u8]) {}
 
     /// Tells everybody that the server ends, and takes nobody any more.
+    fn set_busy(&mut self, is_busy: bool) {
+        self.peers.table.set_busy(is_busy);
+    }
+
     fn shut_down(&mut self, now: Instant) {
         self.closing = true;
         for id in self.peers.ids() {

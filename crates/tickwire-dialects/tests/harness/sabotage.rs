@@ -100,6 +100,9 @@ impl<S: Session, B: Spoil> Session for Saboteur<S, B> {
     fn poll_timeout(&self) -> Option<Instant> {
         self.server.poll_timeout()
     }
+    fn set_busy(&mut self, is_busy: bool) {
+        self.server.set_busy(is_busy);
+    }
     fn shut_down(&mut self, now: Instant) {
         self.server.shut_down(now);
     }

@@ -160,6 +160,10 @@ impl<G: Game> Session for Client<G> {
         .min()
     }
 
+    fn set_busy(&mut self, _is_busy: bool) {
+        // A client turns nobody away.
+    }
+
     fn shut_down(&mut self, now: Instant) {
         self.leave(now);
     }

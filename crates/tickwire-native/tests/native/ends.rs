@@ -5,7 +5,7 @@ use tickwire_native::{
     ServerEvent,
 };
 use tickwire_replica::{Archetypes, Replicate};
-use tickwire_session::{Events as _, Session as _};
+use tickwire_session::{Events as _, Session};
 use tickwire_sim::{Conditions, Network, addr};
 
 use crate::duel::Table;
@@ -42,6 +42,23 @@ fn whoever_is_banned_cannot_come_back() {
     for client in [ada, eve] {
         assert_eq!(why(&table, client), Some((EndReason::Banned, "")));
     }
+}
+
+#[test]
+fn while_the_game_is_too_slow_newcomers_are_told_so_and_nobody_goes() {
+    let mut table = Table::new(3, Conditions::IDEAL);
+    let ada = table.join("Ada");
+    table.run(30);
+    let session: &mut dyn Session = &mut table.server;
+    session.set_busy(true);
+    let eve = table.join("Eve");
+    table.run(30);
+    assert_eq!(why(&table, eve), Some((EndReason::Busy, "")));
+    assert_eq!((why(&table, ada), table.ships.len()), (None, 1));
+    table.server.set_busy(false);
+    table.join("Bob");
+    table.run(30);
+    assert_eq!(table.ships.len(), 2);
 }
 
 #[test]

@@ -43,6 +43,7 @@ impl Session for Rally {
     fn poll_timeout(&self) -> Option<Instant> {
         None
     }
+    fn set_busy(&mut self, _is_busy: bool) {}
     fn shut_down(&mut self, _now: Instant) {}
     fn is_finished(&self) -> bool {
         false
@@ -115,6 +116,7 @@ impl Session for Torrent {
     fn poll_timeout(&self) -> Option<Instant> {
         None
     }
+    fn set_busy(&mut self, _is_busy: bool) {}
     fn shut_down(&mut self, _now: Instant) {}
     fn is_finished(&self) -> bool {
         self.polls == TORRENT

@@ -113,6 +113,7 @@ impl Session for Probe {
         self.wake_at
     }
 
+    fn set_busy(&mut self, _is_busy: bool) {}
     fn shut_down(&mut self, _now: Instant) {}
     fn is_finished(&self) -> bool {
         false

@@ -101,6 +101,7 @@ impl Session for DatagramEcho {
     fn handle_closed(&mut self, _now: Instant, _path: Path, _why: Ended) {}
 
     // Nobody has to be told: what waits goes out, and that is all.
+    fn set_busy(&mut self, _is_busy: bool) {}
     fn shut_down(&mut self, _now: Instant) {}
     fn is_finished(&self) -> bool {
         self.waiting.is_empty()

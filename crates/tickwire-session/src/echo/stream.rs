@@ -179,6 +179,10 @@ impl Session for StreamEcho {
     }
     fn handle_datagram(&mut self, _now: Instant, _from: Addr, _bytes: &[u8]) {}
 
+    fn set_busy(&mut self, _is_busy: bool) {
+        // There is no game that could be slow.
+    }
+
     fn shut_down(&mut self, _now: Instant) {
         self.closing = true;
         for stream in self.streams.values_mut() {

@@ -57,6 +57,7 @@ impl Session for Talker {
         None
     }
 
+    fn set_busy(&mut self, _is_busy: bool) {}
     fn shut_down(&mut self, _now: Instant) {}
 
     fn is_finished(&self) -> bool {

@@ -119,6 +119,10 @@ impl Session for Client {
         .min()
     }
 
+    fn set_busy(&mut self, _is_busy: bool) {
+        // A client turns nobody away.
+    }
+
     fn shut_down(&mut self, now: Instant) {
         self.leave(now);
     }

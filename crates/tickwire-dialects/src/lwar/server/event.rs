@@ -129,8 +129,10 @@ counters! {
         stale,
         /// Datagrams from addresses that are not connected.
         stranger,
-        /// Connects answered with Full.
+        /// Connects answered with Full because every place was taken.
         full,
+        /// Connects answered with Full because the game was too slow.
+        busy,
         /// Clients that never named their player id, and lost their place after 5 s or to another.
         unproved,
         /// Names beyond a player's rate, which had no effect.

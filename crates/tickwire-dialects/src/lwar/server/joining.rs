@@ -47,6 +47,11 @@ impl Server {
         if name.is_empty() {
             return Violation::BadName.count(&mut self.counters);
         }
+        if self.is_busy {
+            // lwar has no other word for it, and its client says "try again later".
+            self.counters.busy += 1;
+            return self.answer(from, Answer::Full { ack: seq });
+        }
         if seq == 1 && self.is_full() {
             self.make_room(now, from);
         }

@@ -141,7 +141,8 @@ fn one_machine_that_joins_and_leaves_does_not_use_up_the_sync_ids() {
 fn while_the_game_is_too_slow_nobody_joins_and_nobody_goes() {
     let mut s = ServerScript::begin();
     s.play(1);
-    s.session.set_busy(true);
+    let session: &mut dyn Session = &mut s.session;
+    session.set_busy(true);
     s.open(2);
     s.send(2, &[join("bob")]);
     assert_eq!(s.hears(2), [failure(ActionId::JOIN, Reason::Unavailable)]);

@@ -74,6 +74,20 @@ fn full_echoes_whatever_number_came() {
 }
 
 #[test]
+fn while_the_game_is_too_slow_newcomers_hear_full_and_nobody_goes() {
+    let mut s = ServerScript::new();
+    s.join(ANN, "ann");
+    let session: &mut dyn Session = &mut s.server;
+    session.set_busy(true);
+    s.send_numbered(BOB, 1, &[connect("bob")]);
+    check_full(&s.next_packet(BOB), 1);
+    assert_eq!((s.state(BOB), s.counters().busy), (None, 1));
+    assert_eq!(s.state(ANN), Some("Playing"));
+    s.server.set_busy(false);
+    s.join(BOB, "bob");
+}
+
+#[test]
 fn full_is_said_only_in_answer() {
     let mut s = full();
     s.send(BOB, &[connect("bob")]);

@@ -82,7 +82,8 @@ fn a_full_server_closes_the_connection() {
 fn a_busy_server_closes_newcomers_and_keeps_those_who_play() {
     let mut script = ServerScript::new(config(3));
     script.attach(0, ANN);
-    script.server.set_busy(true);
+    let session: &mut dyn Session = &mut script.server;
+    session.set_busy(true);
     let on = script.attach(1, machine(3, 5_000));
     assert_eq!(script.ended, [on]);
     assert_eq!(script.server.counters().busy, 1);

@@ -157,7 +157,8 @@ fn logins_of_one_host_are_limited_and_told_so() {
 fn a_server_that_is_too_slow_takes_nobody_and_keeps_who_plays() {
     let mut s = Script::new();
     s.join(ANN, "ann");
-    s.server.set_busy(true);
+    let session: &mut dyn Session = &mut s.server;
+    session.set_busy(true);
     s.open(BOB);
     s.send(BOB, &[login(1, "bob")]);
     s.expects_end(BOB, &[kick("Server is busy: try again in a moment!")]);

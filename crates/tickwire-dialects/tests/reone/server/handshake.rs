@@ -149,7 +149,8 @@ fn a_lan_party_joins_at_once_and_a_flood_does_not() {
 #[test]
 fn while_the_game_is_too_slow_newcomers_are_told_so_and_nobody_goes() {
     let (mut script, ann) = Script::playing(config());
-    script.session.set_busy(true);
+    let session: &mut dyn Session = &mut script.session;
+    session.set_busy(true);
     let on = script.open(1, BOB);
     script.write(on, &[HELLO]);
     let said = String::from_utf8_lossy(&script.streams[&on]).into_owned();

@@ -254,6 +254,9 @@ impl Session for Viewer {
     fn poll_timeout(&self) -> Option<Instant> {
         self.client.poll_timeout()
     }
+    fn set_busy(&mut self, is_busy: bool) {
+        self.client.set_busy(is_busy);
+    }
     fn shut_down(&mut self, now: Instant) {
         self.client.shut_down(now);
     }

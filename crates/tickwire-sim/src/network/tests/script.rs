@@ -111,6 +111,7 @@ impl Session for Script {
         self.wake
     }
 
+    fn set_busy(&mut self, _is_busy: bool) {}
     fn shut_down(&mut self, _now: Instant) {}
     fn is_finished(&self) -> bool {
         false
