@@ -1,7 +1,7 @@
 //! What a STATES.md licenses, compared with what sessions do.
 //!
-//! In: the tables of a document, and a session to look at after every word. Out: a failure for a transition
-//! that no row licenses, and, if it is asked for, for one that is licensed and was never seen.
+//! In: the tables of a document, and a session to look at after every call. Out: a failure for a transition
+//! that no row licenses, and from [`Licence::check_all`] for one that is licensed and was never seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,9 +24,9 @@ pub(crate) struct Words {
     pub(crate) head: &'static str,
     /// What statistics call each state.
     pub(crate) states: &'static [&'static str],
-    /// What the table calls it when there is nothing to show; so does an empty cell.
+    /// The state of a peer that statistics do not show; so is an empty cell.
     pub(crate) absent: &'static str,
-    /// What stands for several states.
+    /// Cells that stand for other states than those that they name.
     pub(crate) groups: &'static [(&'static str, &'static [&'static str])],
 }
 

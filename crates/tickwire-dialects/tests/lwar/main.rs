@@ -10,11 +10,9 @@ mod words;
 
 #[path = "../harness/golden.rs"]
 mod golden;
-#[path = "../harness/states.rs"]
+#[path = "../harness/licence.rs"]
 mod licence;
 #[path = "../harness/sabotage.rs"]
 mod sabotage;
 #[path = "../harness/seeds.rs"]
 mod seeds;
-#[path = "../harness/watch.rs"]
-mod watch;

@@ -17,35 +17,25 @@ const STATES: &str = include_str!("../../src/lwar/STATES.md");
 
 /// What an address may go through at a server.
 pub(crate) static SERVER: LazyLock<Licence> = LazyLock::new(|| {
-    Licence::read(
-        STATES,
-        Words {
-            head: "| state |",
-            states: &["Joining", "Proving", "Syncing", "Playing", "stranger"],
-            hidden: &["Answering", "Repeating"],
-            groups: &[],
-        },
-    )
+    let words = Words {
+        head: "| state |",
+        states: &["Joining", "Proving", "Syncing", "Playing"],
+        absent: "stranger",
+        // They hold no place, so statistics do not show them.
+        groups: &[("Answering", &["stranger"]), ("Repeating", &["stranger"])],
+    };
+    Licence::read(STATES, &["## The server, for each address"], words)
 });
 
 /// What a client goes through.
 pub(crate) static CLIENT: LazyLock<Licence> = LazyLock::new(|| {
-    Licence::read(
-        STATES,
-        Words {
-            head: "| phase |",
-            states: &[
-                "Connecting",
-                "Syncing",
-                "Settling",
-                "Playing",
-                "Leaving",
-                "Ended",
-            ],
-            hidden: &[],
-            groups: &[],
-        },
-    )
+    let words = Words {
+        head: "| phase |",
+        states: &["Syncing", "Settling", "Playing", "Leaving", "Ended"],
+        absent: "Connecting",
+        groups: &[],
+    };
+    Licence::read(STATES, &["## The client"], words)
 });
 
 /// A server at which ANN is in this state, by the shortest way.

@@ -12,9 +12,9 @@ mod vectors;
 
 #[path = "../harness/golden.rs"]
 mod golden;
+#[path = "../harness/licence.rs"]
+mod licence;
 #[path = "../harness/sabotage.rs"]
 mod sabotage;
 #[path = "../harness/seeds.rs"]
 mod seeds;
-#[path = "../harness/states.rs"]
-mod states;

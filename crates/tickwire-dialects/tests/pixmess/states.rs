@@ -14,40 +14,31 @@ use crate::words::{cell, kick, login, player_id, say};
 
 const STATES: &str = include_str!("../../src/pixmess/STATES.md");
 
-const CONNECTION: &[&str] = &[
-    "Greeting", "Entering", "Playing", "Watching", "Closing", "(gone)",
-];
-
-const OPEN: &[&str] = CONNECTION.split_at(5).0;
-const TOLD: &[&str] = CONNECTION.split_at(4).0;
+const OPEN: &[&str] = &["Greeting", "Entering", "Playing", "Watching", "Closing"];
+const TOLD: &[&str] = OPEN.split_at(4).0;
 
 /// What a connection may go through at a server.
 pub(crate) static SERVER: LazyLock<Licence> = LazyLock::new(|| {
-    Licence::read(
-        STATES,
-        Words {
-            head: "| from |",
-            states: CONNECTION,
-            hidden: &[],
-            groups: &[("any", OPEN), ("any but Closing", TOLD)],
-        },
-    )
+    let words = Words {
+        head: "| from |",
+        states: OPEN,
+        absent: "(gone)",
+        groups: &[("any", OPEN), ("any but Closing", TOLD)],
+    };
+    Licence::read(STATES, &["## Server, for each connection"], words)
 });
 
 const PHASES: &[&str] = &["Dialling", "LoggingIn", "Playing", "Leaving", "Ended"];
 
 /// What a client may go through.
 pub(crate) static CLIENT: LazyLock<Licence> = LazyLock::new(|| {
-    let (_, client) = STATES.split_once("## Client").expect("a part");
-    Licence::read(
-        client,
-        Words {
-            head: "| from |",
-            states: PHASES,
-            hidden: &[],
-            groups: &[("any", PHASES)],
-        },
-    )
+    let words = Words {
+        head: "| from |",
+        states: PHASES,
+        absent: "Dialling",
+        groups: &[("any", PHASES)],
+    };
+    Licence::read(STATES, &["## Client"], words)
 });
 
 const WHO: u32 = 7;

@@ -11,8 +11,8 @@ use tickwire_dialects::lwar::{
 use tickwire_session::{Addr, Events, Instant, Session, Transmit};
 
 use super::{Packet, link};
+use crate::licence::Watch;
 use crate::states;
-use crate::watch::Watch;
 use crate::words::{datagram, join, player, reliable};
 
 /// Where the script's server is.
@@ -27,7 +27,7 @@ pub(crate) struct ClientScript {
     pub(crate) ack: u32,
     mail: VecDeque<Packet>,
     events: Vec<ClientEvent>,
-    pub(crate) watch: Watch<()>,
+    pub(crate) watch: Watch,
 }
 
 impl ClientScript {
@@ -46,7 +46,7 @@ impl ClientScript {
             ack: 0,
             mail: VecDeque::new(),
             events: Vec::new(),
-            watch: Watch::new(&states::CLIENT, "Connecting"),
+            watch: Watch::new(&states::CLIENT),
         };
         script.drain();
         script
@@ -255,7 +255,7 @@ impl ClientScript {
             }
             self.events
                 .extend(core::iter::from_fn(|| self.client.poll_event()));
-            self.watch.look(&self.client, |_| Some(()));
+            self.watch.look(&self.client);
             if self.client.poll_timeout().is_none_or(|at| at > self.now) {
                 return;
             }

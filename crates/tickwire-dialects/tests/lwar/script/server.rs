@@ -11,8 +11,8 @@ use tickwire_dialects::lwar::{
 use tickwire_session::{Addr, Events, Instant, Session, Transmit};
 
 use super::{ANN, BOB, Packet};
+use crate::licence::Watch;
 use crate::states;
-use crate::watch::Watch;
 use crate::words::{connect, datagram, forward, join, reliable};
 
 const SECRET: [u8; 32] = [7; 32];
@@ -29,7 +29,7 @@ pub(crate) struct ServerScript {
     clients: BTreeMap<Addr, Speaker>,
     mail: VecDeque<(Addr, Packet)>,
     events: Vec<ServerEvent>,
-    pub(crate) watch: Watch<Addr>,
+    pub(crate) watch: Watch,
 }
 
 /// A client's side of the numbering.
@@ -59,7 +59,7 @@ impl ServerScript {
             clients: BTreeMap::new(),
             mail: VecDeque::new(),
             events: Vec::new(),
-            watch: Watch::new(&states::SERVER, "stranger"),
+            watch: Watch::new(&states::SERVER),
         }
     }
 
@@ -303,7 +303,7 @@ impl ServerScript {
         let mut news = false;
         while let Some((to, packet)) = self.mail.pop_front() {
             news |= !packet.reliable.is_empty();
-            self.hear(to, &packet);
+            self.handle_packet(to, &packet);
         }
         news
     }
@@ -316,11 +316,11 @@ impl ServerScript {
     pub(crate) fn mailed(&mut self, who: Addr) -> Option<Packet> {
         let position = self.mail.iter().position(|(to, _)| *to == who)?;
         let (_, packet) = self.mail.remove(position)?;
-        self.hear(who, &packet);
+        self.handle_packet(who, &packet);
         Some(packet)
     }
 
-    fn hear(&mut self, who: Addr, packet: &Packet) {
+    fn handle_packet(&mut self, who: Addr, packet: &Packet) {
         let speaker = self.speaker(who);
         if packet.first.is_some_and(|first| first <= speaker.heard + 1) {
             speaker.heard = speaker.heard.max(packet.last());
@@ -370,7 +370,7 @@ impl ServerScript {
             }
             self.events
                 .extend(core::iter::from_fn(|| self.server.poll_event()));
-            self.watch.look(&self.server, |peer| Some(peer.addr));
+            self.watch.look(&self.server);
             if self.server.poll_timeout().is_none_or(|at| at > self.now) {
                 return;
             }

@@ -56,7 +56,7 @@ fn a_client_goes_every_way_that_there_is() {
         for way in ways {
             let mut script = phase();
             way(&mut script);
-            seen.append(&mut script.transitions);
+            seen.append(&mut script.watch.seen);
         }
     }
     CLIENT_LICENCE.check_all(&seen);

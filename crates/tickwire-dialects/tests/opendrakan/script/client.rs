@@ -1,6 +1,5 @@
 //! A client, and the script as its server.
 
-use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use tickwire_dialects::opendrakan::{
 use tickwire_session::{Addr, Ended, Events, Instant, Path, Session, StreamId, Token, Transmit};
 
 use super::{ROOMY, STATES, bytes_of, each, loaded, machine, registry};
-use crate::states::{Licence, Transition, Words};
+use crate::licence::{Licence, Watch, Words};
 
 pub(crate) const SERVER: Addr = machine(1, PORT);
 const STREAM: StreamId = StreamId::Dialled(0);
@@ -19,22 +18,13 @@ const STREAM: StreamId = StreamId::Dialled(0);
 /// What a client may go through.
 pub(crate) static CLIENT_LICENCE: LazyLock<Licence> = LazyLock::new(|| {
     const OPEN: [&str; 4] = ["Handshaking", "Loading", "Waiting", "Playing"];
-    Licence::read(
-        STATES,
-        Words {
-            head: "| phase |",
-            states: &[
-                "Connecting",
-                "Handshaking",
-                "Loading",
-                "Waiting",
-                "Playing",
-                "Ended",
-            ],
-            hidden: &[],
-            groups: &[("all open ones", &OPEN)],
-        },
-    )
+    let words = Words {
+        head: "| phase |",
+        states: &["Handshaking", "Loading", "Waiting", "Playing", "Ended"],
+        absent: "Connecting",
+        groups: &[("all open ones", &OPEN)],
+    };
+    Licence::read(STATES, &["## The client"], words)
 });
 
 pub(crate) struct ClientScript {
@@ -46,9 +36,7 @@ pub(crate) struct ClientScript {
     pub(crate) datagrams: Vec<Vec<u8>>,
     /// What it asked to be done about its stream.
     pub(crate) orders: Vec<Transmit>,
-    phase: &'static str,
-    /// From which phase to which it came.
-    pub(crate) transitions: BTreeSet<Transition>,
+    pub(crate) watch: Watch,
 }
 
 impl ClientScript {
@@ -61,8 +49,7 @@ impl ClientScript {
             written: Vec::new(),
             datagrams: Vec::new(),
             orders: Vec::new(),
-            phase: "Connecting",
-            transitions: BTreeSet::new(),
+            watch: Watch::new(&CLIENT_LICENCE),
         };
         script.drain();
         script
@@ -160,19 +147,8 @@ impl ClientScript {
         ticks
     }
 
-    /// Fails if it came to where no row of `STATES.md` leads.
-    fn note_phase(&mut self) {
-        let mut phase = "";
-        self.client.visit_peers(&mut |stats| phase = stats.state);
-        let before = std::mem::replace(&mut self.phase, phase);
-        if before != phase {
-            CLIENT_LICENCE.check((before, phase));
-            self.transitions.insert((before, phase));
-        }
-    }
-
     pub(crate) fn drain(&mut self) {
-        self.note_phase();
+        self.watch.look(&self.client);
         let mut out = Vec::new();
         loop {
             out.clear();

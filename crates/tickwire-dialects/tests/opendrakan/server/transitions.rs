@@ -56,7 +56,7 @@ fn a_connection_goes_every_way_that_there_is() {
     let mut seen = BTreeSet::new();
     let mut act = |mut script: ServerScript, act: &dyn Fn(&mut ServerScript)| {
         act(&mut script);
-        seen.append(&mut script.transitions);
+        seen.append(&mut script.watch.seen);
     };
     let ways: [&dyn Fn(&mut ServerScript); 5] = [
         &|script| script.close(ON),

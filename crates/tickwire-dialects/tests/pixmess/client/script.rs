@@ -11,8 +11,8 @@ use tickwire_dialects::pixmess::{
 use tickwire_session::{Addr, Ended, Events, Instant, Path, Room, Session, StreamId, Transmit};
 use tickwire_sim::addr;
 
+use crate::licence::Watch;
 use crate::states;
-use crate::watch::Watch;
 use crate::words::{Heard, LOOK, Said, creation, encode, login, player_id};
 
 pub(crate) const SERVER: Addr = addr::link(7);
@@ -30,7 +30,7 @@ pub(crate) struct ClientScript {
     mail: VecDeque<Said>,
     orders: Vec<Transmit>,
     events: Vec<ClientEvent>,
-    pub(crate) watch: Watch<()>,
+    pub(crate) watch: Watch,
 }
 
 impl ClientScript {
@@ -48,7 +48,7 @@ impl ClientScript {
             mail: VecDeque::new(),
             orders: Vec::new(),
             events: Vec::new(),
-            watch: Watch::new(&states::CLIENT, "Dialling"),
+            watch: Watch::new(&states::CLIENT),
         };
         script.drain();
         script
@@ -142,7 +142,7 @@ impl ClientScript {
     }
 
     fn drain(&mut self) {
-        self.watch.look(&self.client, |_| Some(()));
+        self.watch.look(&self.client);
         let room = Room {
             bytes: u32::MAX,
             largest: 0,
@@ -171,6 +171,6 @@ impl ClientScript {
         self.arrived.drain(..read);
         self.events
             .extend(core::iter::from_fn(|| self.client.poll_event()));
-        self.watch.look(&self.client, |_| Some(()));
+        self.watch.look(&self.client);
     }
 }

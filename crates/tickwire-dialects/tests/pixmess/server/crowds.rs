@@ -41,7 +41,7 @@ fn plaza() -> (Script, Vec<Knowledge>) {
 }
 
 /// What everybody has heard, in one list each.
-fn hear(s: &mut Script) -> Vec<Vec<Heard>> {
+fn heard_by_all(s: &mut Script) -> Vec<Vec<Heard>> {
     clients().map(|who| s.heard(who)).collect()
 }
 
@@ -52,7 +52,7 @@ fn a_crowd_in_which_everybody_moves_is_told_within_the_budget() {
         for who in clients() {
             s.send(who, &[walk(if round % 2 == 0 { EAST } else { WEST })]);
         }
-        let heard = hear(&mut s);
+        let heard = heard_by_all(&mut s);
         let told: usize = heard.iter().map(Vec::len).sum();
         let budget = NEWS_AT_ONCE.as_micros() / NEWS_COST.as_micros();
         let budget = usize::try_from(budget).unwrap() + 2 * NEWS_A_TURN;
@@ -62,7 +62,7 @@ fn a_crowd_in_which_everybody_moves_is_told_within_the_budget() {
             "{told} messages in one moment, {budget} allowed"
         );
         s.advance(MOVE_REFILL);
-        for (known, (first, then)) in known.iter_mut().zip(heard.iter().zip(hear(&mut s))) {
+        for (known, (first, then)) in known.iter_mut().zip(heard.iter().zip(heard_by_all(&mut s))) {
             known.add(first);
             known.add(&then);
         }
@@ -70,7 +70,7 @@ fn a_crowd_in_which_everybody_moves_is_told_within_the_budget() {
     // Then nobody moves, and everybody comes to know where the others are.
     s.send(10, &[walk(EAST)]);
     s.advance(ms(1_000));
-    for (known, heard) in known.iter_mut().zip(hear(&mut s)) {
+    for (known, heard) in known.iter_mut().zip(heard_by_all(&mut s)) {
         known.add(&heard);
     }
     for (known, own) in known.iter().zip(1..) {
@@ -94,7 +94,7 @@ fn a_crowd_in_which_everybody_builds_is_told_within_the_budget() {
             let x = i32::try_from(who).unwrap() % 64;
             s.send(who, &[edit(solid(x, 9), blocks[round % 2])]);
         }
-        for (known, heard) in known.iter_mut().zip(hear(&mut s)) {
+        for (known, heard) in known.iter_mut().zip(heard_by_all(&mut s)) {
             told += heard.len();
             known.add(&heard);
         }
@@ -104,7 +104,7 @@ fn a_crowd_in_which_everybody_builds_is_told_within_the_budget() {
         assert!(told <= budget, "{told} messages, {budget} allowed");
     }
     s.advance(ms(1_000));
-    for (known, heard) in known.iter_mut().zip(hear(&mut s)) {
+    for (known, heard) in known.iter_mut().zip(heard_by_all(&mut s)) {
         known.add(&heard);
         assert_eq!(known.blocks.len(), 64);
         assert!(known.blocks.values().all(|block| *block == blocks[1]));

@@ -53,7 +53,7 @@ fn pilot() -> Pilot<Line> {
     )
 }
 
-fn hear(script: &mut ClientScript, pilot: &mut Pilot<Line>) {
+fn pass_events(script: &mut ClientScript, pilot: &mut Pilot<Line>) {
     while let Some(event) = script.session.poll_event() {
         pilot.handle_event(script.now, &event);
     }
@@ -104,7 +104,7 @@ fn play(late: usize, loses: impl Fn(usize) -> bool) -> (Pilot<Line>, f32) {
     for step in 0..200_i16 {
         let (sequence, own, ack) = truth.publish();
         script.snapshot(sequence, 0, &[own, ack]);
-        hear(&mut script, &mut pilot);
+        pass_events(&mut script, &mut pilot);
         let input = i8::try_from(step % 7 - 3).expect("it is small");
         let now = script.now;
         let before = *pilot.current().expect("there is a creature");
@@ -149,7 +149,7 @@ fn what_the_server_says_otherwise_is_taken_over_smoothly() {
     let mut script = ClientScript::ready(2);
     let mut pilot = pilot();
     script.snapshot(1, 0, &[keep(1)]);
-    hear(&mut script, &mut pilot);
+    pass_events(&mut script, &mut pilot);
     let now = script.now;
     pilot.act(now, &mut script.session, 10).unwrap();
     script.drain();
@@ -158,7 +158,7 @@ fn what_the_server_says_otherwise_is_taken_over_smoothly() {
     // A wall was in the way.
     let ack = DownElement::EventAck(EventId(1));
     script.snapshot(2, 0, &[keep(1), ack]);
-    hear(&mut script, &mut pilot);
+    pass_events(&mut script, &mut pilot);
     assert_eq!(pilot.error(), 10.0);
     assert_eq!(pilot.sample(script.now), Some(11.0), "no jump");
     script.pass(ms(100));
@@ -173,11 +173,11 @@ fn without_a_creature_nothing_is_sent() {
     let refused = pilot.act(now, &mut script.session, 1);
     assert_eq!(refused, Err(SteerError::NoCreature));
     script.snapshot(1, 0, &[keep(1)]);
-    hear(&mut script, &mut pilot);
+    pass_events(&mut script, &mut pilot);
     assert_eq!(pilot.sample(script.now), Some(1.0));
     // It dies, and comes back somewhere else.
     script.snapshot(2, 0, &[keep(2)]);
-    hear(&mut script, &mut pilot);
+    pass_events(&mut script, &mut pilot);
     assert_eq!(pilot.sample(script.now), None);
     let status = creature(77.0);
     script.snapshot(
@@ -188,7 +188,7 @@ fn without_a_creature_nothing_is_sent() {
             status,
         }],
     );
-    hear(&mut script, &mut pilot);
+    pass_events(&mut script, &mut pilot);
     assert_eq!(pilot.sample(script.now), Some(77.0));
     assert_eq!(pilot.figures().corrections, 0);
 }
@@ -198,7 +198,7 @@ fn another_connection_begins_with_other_numbers() {
     let mut pilot = pilot();
     let mut script = ClientScript::ready(2);
     script.snapshot(1, 0, &[keep(1)]);
-    hear(&mut script, &mut pilot);
+    pass_events(&mut script, &mut pilot);
     let now = script.now;
     for _ in 0..3 {
         pilot.act(now, &mut script.session, 1).unwrap();
@@ -211,7 +211,7 @@ fn another_connection_begins_with_other_numbers() {
     );
     let mut script = ClientScript::ready(2);
     script.snapshot(1, 0, &[keep(1)]);
-    hear(&mut script, &mut pilot);
+    pass_events(&mut script, &mut pilot);
     let now = script.now;
     assert_eq!(pilot.act(now, &mut script.session, 1), Ok(EventId(1)));
     assert_eq!(pilot.current(), Some(&2.0));
