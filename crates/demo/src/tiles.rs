@@ -270,7 +270,7 @@ impl TileWorld {
     /// here and are handed on together with later ones; they take no room beyond that of the edits.
     fn save(&mut self) {
         let Some(store) = &mut self.store else {
-            // Nobody will ever ask.
+            // Nobody takes the changes of a world without a store.
             self.edits.forget_dirty();
             return;
         };

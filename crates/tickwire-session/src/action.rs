@@ -2,8 +2,8 @@
 //!
 //! [`Actions`] is the asking side's bookkeeping. In: actions to ask for, and the answers as they come
 //! on a stream, which name only the kind of action; answers to one kind come in the order of the
-//! asking, so each meets its action. Out: what to send and when, and of every action exactly one
-//! [`Outcome`], whether the peer answers, refuses, keeps putting off, or never says a word. The one
+//! asking, so each is matched to its action. Out: what to send and when, and exactly one [`Outcome`] for
+//! every action, whether the peer answers, refuses, delays or stays silent. The one
 //! exception is an action that failed with [`Reason::Delayed`], which may succeed later on.
 //!
 //! An action is *assumed* or *confirmed*. What is assumed is shown at once: draw what the peer told,
@@ -70,7 +70,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// One asking, never used twice in a session.
+/// Identifies an action. Numbers are not reused within a session.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ActionNumber(u64);
 

@@ -45,7 +45,7 @@ impl Backlog {
         &mut self,
         encode: impl FnOnce(&mut Vec<u8>) -> Result<(), Full>,
     ) -> Result<(), Full> {
-        // What was taken gives way when it is the larger part, so that no byte is moved often.
+        // Compacted when more was taken than waits, so that a byte is moved once at most on average.
         if self.taken > self.waiting() {
             self.bytes.drain(..self.taken);
             self.taken = 0;

@@ -54,7 +54,7 @@ impl TokenBucket {
         (self.tokens == 0).then(|| self.counted + self.refill)
     }
 
-    /// Whether nothing was taken for so long that it might as well be new.
+    /// Whether it is full, and so can be forgotten.
     pub fn is_full(&mut self, now: Instant) -> bool {
         self.count(now);
         self.tokens == self.capacity
@@ -101,7 +101,7 @@ impl HostBuckets {
     /// The bucket of a host; `None` while too many others are remembered.
     pub(crate) fn get(&mut self, now: Instant, host: Host) -> Option<&mut TokenBucket> {
         if self.by_host.len() >= self.most && !self.by_host.contains_key(&host) {
-            // Looking at all of them for each of a flood of forged hosts would be what the flood is for.
+            // A scan for each datagram would let a flood of forged hosts use up the CPU.
             if self
                 .swept
                 .is_none_or(|swept| now.since(swept) >= SWEEP_PERIOD)

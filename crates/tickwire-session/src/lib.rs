@@ -61,7 +61,7 @@ pub use call::{
 };
 pub use loss::Loss;
 pub use path::{Addr, Ended, Host, Path, Room, StreamId, Transmit};
-pub use peers::{Due, Opened, Peer, PeerId, PeerLink, Peers, Standing, Wrote};
+pub use peers::{Due, Opened, Peer, PeerId, PeerLink, Peers, Wrote};
 pub use rooms::Rooms;
 pub use round_trip::RoundTrip;
 pub use session::{Events, Session};

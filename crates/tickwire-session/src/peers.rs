@@ -1,11 +1,12 @@
 //! The peers of a server: one table for every protocol.
 //!
-//! In: what happens to streams and datagram paths, deadlines, who wants to send or is to be closed.
-//! Out: which peer is meant, whose turn it is to write, whose deadline came, who has to go. `P` is what
-//! the protocol itself keeps of a peer: its state machine and what waits to be said.
+//! In: what happens to streams and datagram paths, deadlines, which peers have something to send and
+//! which are to be closed. Out: the peer that a stream or datagram belongs to, the next peer to write,
+//! peers whose deadline has passed, peers that must be dropped. `P` is the state that the protocol keeps
+//! for a peer.
 //!
-//! Nothing here looks at everybody: those who have something to send stand in a queue, deadlines in an
-//! order, and a stream, token or address is looked up.
+//! No call scans all peers, except where it says so: peers with something to send are in a queue,
+//! deadlines are sorted, and streams, tokens and addresses are looked up.
 //!
 //! ```text
 //!    open ──▶ Waiting ──admit──▶ Admitted ──close──▶ Closing ──all written──▶ Finish
@@ -23,7 +24,7 @@ use crate::{
     Token, Traffic, Transmit,
 };
 
-/// One peer of one server. The number is not used again.
+/// Identifies a peer of one server. Numbers are not reused.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct PeerId(pub u32);
 
@@ -44,7 +45,7 @@ pub struct Peers<P> {
     next: u32,
 }
 
-/// A peer: what every protocol knows of it, and what its own does.
+/// A peer: what the table keeps for every protocol, and the state of the one in use.
 #[derive(Debug)]
 pub struct Peer<P> {
     /// Its paths and figures.
@@ -58,7 +59,7 @@ pub struct Peer<P> {
 pub struct PeerLink {
     stream: StreamId,
     stream_addr: Addr,
-    standing: Standing,
+    admission: Admission,
     opened: Instant,
     stream_room: u32,
     datagrams: Option<Addr>,
@@ -75,16 +76,16 @@ pub struct PeerLink {
 
 /// How far a peer has come, as the table sees it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Standing {
+enum Admission {
     /// It has not proved itself: see [`PROOF_PATIENCE`](crate::PROOF_PATIENCE).
     Waiting,
     /// It takes part.
     Admitted,
-    /// It is only told what was left to tell.
+    /// Its stream ends once everything queued is written; nothing new is queued.
     Closing,
 }
 
-/// What a peer's turn to write came to.
+/// What a peer did when it was its turn to write.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Wrote {
     /// Bytes for its stream were appended.
@@ -93,7 +94,7 @@ pub enum Wrote {
     Datagram,
     /// Something waits for room or for its time; the peer is asked again when it is marked ready.
     Blocked,
-    /// There is nothing to say. Whoever is being closed has been told everything.
+    /// There is nothing to write. The stream of a closing peer can be finished.
     Nothing,
 }
 
@@ -102,16 +103,16 @@ pub enum Wrote {
 pub struct Opened<P> {
     /// Its number.
     pub peer: PeerId,
-    /// Who had to go for it. Its stream is aborted.
+    /// The peer that was evicted to make room. Its stream is aborted.
     pub evicted: Option<(PeerId, Box<Peer<P>>)>,
 }
 
-/// Whose time has come.
+/// A deadline that has passed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Due {
     /// It has not proved itself in time: the protocol says so and closes it.
     Proof(PeerId),
-    /// Its own deadline, which is no longer set.
+    /// The deadline that the protocol set. It is cleared.
     Deadline(PeerId),
 }
 
@@ -151,11 +152,11 @@ impl<P> Peers<P> {
             return Ok(());
         };
         let link = &mut peer.link;
-        if link.standing == Standing::Waiting {
+        if link.admission == Admission::Waiting {
             let host = link.stream_addr.host;
             self.joins.admit(now, host)?;
             self.waiting.leave(link.opened, host, id);
-            link.standing = Standing::Admitted;
+            link.admission = Admission::Admitted;
         }
         Ok(())
     }
@@ -205,7 +206,7 @@ impl<P> Peers<P> {
         self.all.is_empty() && self.orders.is_empty()
     }
 
-    /// A token with which a peer can show where its datagrams come from. One that it had before is void.
+    /// Issues a token with which a peer proves its datagram address. An earlier token becomes void.
     pub fn issue_token(&mut self, id: PeerId) -> Option<Token> {
         let host = self.all.get(&id)?.link.stream_addr.host;
         Some(self.attachments.issue(id, host))
@@ -231,7 +232,7 @@ impl<P> Peers<P> {
         Ok(attached)
     }
 
-    /// The peer's token counts no more, and its address belongs to nobody.
+    /// Voids a peer's token and forgets its datagram address.
     pub fn detach(&mut self, id: PeerId) {
         self.attachments.remove(id);
         if let Some(peer) = self.all.get_mut(&id) {
@@ -260,7 +261,7 @@ impl<P> Peers<P> {
         Some(id)
     }
 
-    /// A path ended. Returns the peer that is gone with it: nobody's datagrams end a session, since an
+    /// A path ended. Returns the peer that ended with it. Only the end of a stream ends a peer: a datagram
     /// address may come back.
     pub fn handle_closed(&mut self, path: Path) -> Option<(PeerId, Box<Peer<P>>)> {
         match path {
@@ -277,7 +278,7 @@ impl<P> Peers<P> {
         }
     }
 
-    /// A peer has something to write, or may have. Returns it, so that it can be given that.
+    /// A peer may have something to write. Returns it, so that the caller can queue what that is.
     pub fn mark_ready(&mut self, id: PeerId) -> Option<&mut Peer<P>> {
         let peer = self.all.get_mut(&id)?;
         if !core::mem::replace(&mut peer.link.is_ready, true) {
@@ -286,7 +287,7 @@ impl<P> Peers<P> {
         Some(peer)
     }
 
-    /// The same for everybody who is meant.
+    /// [`mark_ready`](Self::mark_ready) for all peers that `meant` selects. Scans all peers.
     pub fn mark_all_ready(&mut self, mut meant: impl FnMut(&mut Peer<P>) -> bool) {
         for (id, peer) in &mut self.all {
             if meant(peer) && !core::mem::replace(&mut peer.link.is_ready, true) {
@@ -295,7 +296,7 @@ impl<P> Peers<P> {
         }
     }
 
-    /// When a peer is to be looked after, at the latest. It replaces what was set before.
+    /// Sets or clears a peer's deadline, replacing the one before.
     pub fn set_deadline(&mut self, id: PeerId, at: Option<Instant>) {
         if let Some(peer) = self.all.get_mut(&id)
             && peer.link.deadline != at
@@ -307,7 +308,7 @@ impl<P> Peers<P> {
         }
     }
 
-    /// A peer is to be looked after at this moment, or sooner if that is set already.
+    /// Moves a peer's deadline to `at`, unless it is earlier already.
     ///
     /// A protocol whose deadlines are put off by every message sets them anew only when one comes due,
     /// and meanwhile brings them forward: that costs nothing per message.
@@ -318,10 +319,10 @@ impl<P> Peers<P> {
         }
     }
 
-    /// From now on a peer is only told what it has not been told, for as long as `until`.
+    /// Closes a peer: what is queued for it is still written, until `until` at the latest.
     ///
-    /// The table ends its stream when there is nothing left to write, or then. The protocol does not
-    /// hear of it again, except by [`handle_closed`](Self::handle_closed).
+    /// The table ends its stream when there is nothing left to write, or at `until`. The protocol hears
+    /// of the peer again only by [`handle_closed`](Self::handle_closed).
     pub fn close(&mut self, id: PeerId, until: Instant) {
         let Some(peer) = self.all.get_mut(&id) else {
             return;
@@ -329,8 +330,9 @@ impl<P> Peers<P> {
         if peer.link.is_closing() {
             return;
         }
-        // Whoever waited keeps that place until its stream has ended: closing slowly gains nothing.
-        peer.link.standing = Standing::Closing;
+        // A peer that was waiting keeps its waiting place until its stream has ended. Otherwise a crowd
+        // that closes slowly would hold more connections than `WAITING_MAX`.
+        peer.link.admission = Admission::Closing;
         self.detach(id);
         self.set_deadline(id, Some(until));
         self.mark_ready(id);
@@ -344,7 +346,7 @@ impl<P> Peers<P> {
         Some(peer)
     }
 
-    /// Whose time has come, one after another; `None` when that is all.
+    /// The next deadline that has passed; `None` when there are no more.
     pub fn pop_due(&mut self, now: Instant) -> Option<Due> {
         while let Some((at, id)) = self.deadlines.first().copied().filter(|due| due.0 <= now) {
             self.deadlines.remove(&(at, id));
@@ -361,7 +363,7 @@ impl<P> Peers<P> {
         if now < since + PROOF_PATIENCE {
             return None;
         }
-        // Its time is over whether or not the protocol closes it now, so it is said once.
+        // Reported once, even if the protocol does not close the peer.
         let link = &mut self.all.get_mut(&id)?.link;
         self.waiting.leave(since, link.stream_addr.host, id);
         if link.is_closing() {
@@ -378,8 +380,8 @@ impl<P> Peers<P> {
         [deadline, proof].into_iter().flatten().min()
     }
 
-    /// Asks those who are ready what they have to write, one after another, until one wrote something.
-    /// A peer writes until it has nothing left, so what goes to one address goes there together.
+    /// Calls `write` for ready peers, one after another, until one wrote something. A peer stays first
+    /// until it has nothing left, so that datagrams to one address are sent together.
     pub fn poll_transmit(
         &mut self,
         out: &mut Vec<u8>,
@@ -436,7 +438,7 @@ impl PeerLink {
         Self {
             stream,
             stream_addr,
-            standing: Standing::Waiting,
+            admission: Admission::Waiting,
             opened: now,
             stream_room: Room::CLOSED.bytes,
             datagrams: None,
@@ -469,14 +471,9 @@ impl PeerLink {
         self.opened
     }
 
-    /// How far it has come.
-    pub const fn standing(&self) -> Standing {
-        self.standing
-    }
-
-    /// Whether it is only told what was left to tell.
+    /// Whether it is closing.
     pub const fn is_closing(&self) -> bool {
-        matches!(self.standing, Standing::Closing)
+        matches!(self.admission, Admission::Closing)
     }
 
     /// Bytes that its stream takes now.

@@ -1,4 +1,4 @@
-//! A session around a session, that sees everything go by.
+//! A session around a session, which shows every call to an observer.
 //!
 //! [`Tap`] passes every call through and shows it to an [`Observer`], such as a [`Recorder`]: it writes a
 //! recording from which [`Recording`] reads back every call, so that the same session can be run again

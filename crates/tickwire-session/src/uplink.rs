@@ -65,8 +65,8 @@ struct Retry {
     /// When the stream was lost, while it is.
     lost: Option<Instant>,
     attempts: u32,
-    /// A number that other clients do not have: so that all clients of a server that went away do not
-    /// come back in the same moment.
+    /// Jitter, different for each client, so that the clients of a server that restarted do not all
+    /// come back at the same moment.
     spread: u8,
 }
 
@@ -118,7 +118,7 @@ impl Uplink {
         self.server
     }
 
-    /// The server is to be dialled under another name from the next time on: a link that ended has none.
+    /// Sets the address for the next dial: a link that ended needs a new number.
     pub const fn set_server(&mut self, server: Addr) {
         self.server = server;
         self.datagram_room = Room::DATAGRAMS;
@@ -286,20 +286,20 @@ impl Uplink {
         self.stage = Stage::Ended;
     }
 
-    /// The server is satisfied: the next loss begins with the shortest pause.
+    /// The connection works: the next loss begins with the shortest pause.
     pub const fn set_good(&mut self) {
         self.retry.attempts = 0;
         self.retry.lost = None;
     }
 
-    /// The server answered: how long it is tried counts from the next loss on.
+    /// The server answered: the time limit for dialling again starts at the next loss.
     pub const fn set_answered(&mut self) {
         self.retry.lost = None;
     }
 
     /// The connection is lost, or given up. Returns the pause until it is dialled again; `None` if the
-    /// patience is over, and then it has ended. `at_once` is for the first attempt after a connection
-    /// that was good.
+    /// time limit is over and the connection has ended. `at_once`: the first attempt needs no pause,
+    /// because the connection worked before.
     pub fn lose(&mut self, now: Instant, at_once: bool) -> Option<Duration> {
         self.hang_up();
         self.forget_stream();

@@ -1,4 +1,4 @@
-//! What a network does to what crosses it.
+//! Network conditions: latency, jitter, loss, duplication, reordering, bandwidth.
 //!
 //! [`Conditions`] are plain numbers, the same for a simulated link and for a proxy over real sockets.
 //! [`Conditions::random`] draws a set of them from a seed, so that every seed is another network.

@@ -25,7 +25,7 @@ use crate::{Bottleneck, Bursts, Chance, Conditions, Rng};
 /// no link with a bottleneck that games meet holds a hundredth of them.
 pub const IN_FLIGHT: usize = 65_536;
 
-/// Nothing takes no time at all: two nodes that answer each other at once would stop the clock.
+/// The shortest latency. With none, two nodes that answer each other would stop the clock.
 pub const SHORTEST: Duration = Duration::from_micros(1);
 
 /// Items on their way.
@@ -215,7 +215,7 @@ impl<T: Clone> Link<T> {
             return Fate::Lost;
         }
         let earliest = departs + self.conditions.latency.max(SHORTEST);
-        // Jitter lets nobody pass the one before; only who is held back, and a copy, fall behind.
+        // Jitter keeps the order; only items that are held back, and copies, are overtaken.
         let arrives = self.latest.max(earliest + draws.jitter);
         if let Some(jitter) = draws.copy_jitter {
             self.counters.duplicated += 1;
@@ -271,7 +271,7 @@ struct Draws {
     copy_jitter: Option<Duration>,
 }
 
-/// A link without bursts: one that lasts ends with the next item.
+/// No bursts: one that is going on ends with the next item.
 const NO_BURSTS: Bursts = Bursts {
     begin: Chance::NEVER,
     end: Chance::ALWAYS,
@@ -336,7 +336,7 @@ impl Queue {
         Some(moment(passed))
     }
 
-    /// Lets pass what has passed by now.
+    /// Removes the items that have passed by now.
     fn advance(&mut self, now: Instant) {
         let now = nanos(now);
         while let Some((_, passed)) = self.passing.pop_front_if(|(at, _)| *at <= now) {

@@ -51,7 +51,7 @@ pub struct Network {
     links: Links,
     unroutable: u64,
     trace: TraceHash,
-    /// Never drawn from: links branch off it, so that the order in which they come up is no matter.
+    /// Never drawn from: links branch off it, so that the order in which they are made does not matter.
     root: Rng,
     /// For everything that belongs to no link.
     rng: Rng,
@@ -198,7 +198,7 @@ impl Network {
         self.now
     }
 
-    /// What a node takes for now: the time to hand to its session's own methods.
+    /// A node's clock: the `now` for calls that the game makes on its session.
     pub fn now_at(&self, node: NodeId) -> Instant {
         self.now + self.node(node).ahead
     }

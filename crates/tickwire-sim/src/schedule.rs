@@ -1,4 +1,4 @@
-//! What happens when.
+//! Timers.
 //!
 //! [`Schedule`] holds things that happen once each, in order of time and, at one moment, of
 //! arrangement. [`Alarms`] holds the next moment of things that have one at a time, and change it
@@ -94,7 +94,7 @@ impl<K: Copy + Ord> Alarms<K> {
         }
     }
 
-    /// Who is next; at one moment, in order of keys.
+    /// The earliest key; at one moment, in order of keys.
     pub(crate) fn first(&self) -> Option<(Instant, K)> {
         self.order.first().copied()
     }

@@ -1,4 +1,4 @@
-//! One number for everything that happened.
+//! A hash of everything that happened.
 //!
 //! In: every call into a session and everything that came out of one. Out: FNV-1a over their fields,
 //! 64 bits. Two runs of one seed that differ anywhere, be it in a byte or a microsecond, end with

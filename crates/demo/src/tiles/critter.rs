@@ -1,8 +1,7 @@
 //! Animals: harmless, and always on their way.
 //!
-//! A critter wanders around its home. It keeps off the railway and pushes nothing. If no player is in
-//! sight of one, it may come to live near some player instead, out of whose sight it comes, so that
-//! wherever people go something stirs.
+//! A critter wanders around its home. It keeps off the railway and pushes nothing. One that no player can
+//! see may move, unseen, to a new home near some player, so that there are animals wherever players go.
 
 use super::dice::{roll, sway};
 use super::{Cell, Direction, Entity, EntityId, Event, Look, Motion, TileWorld, limits};

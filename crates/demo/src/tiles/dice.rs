@@ -1,4 +1,4 @@
-//! Small whole numbers of chance.
+//! Random integers of a small range.
 
 use crate::Random;
 

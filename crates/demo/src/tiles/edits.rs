@@ -13,7 +13,7 @@ use super::place::{ChunkId, Spot};
 use super::store::Entry;
 use super::{Block, BlockId, Chunk, Sublayer, Version, limits};
 
-/// All edits of a world, and which of them nobody has taken to be stored.
+/// All edits of a world, and which of them are not handed to the store yet.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
     patches: BTreeMap<ChunkId, Arc<Patch>>,
@@ -99,13 +99,13 @@ impl Edits {
         {
             return Err(NoRoom);
         }
-        // What is there may be an edit; what that replaced is what counts.
+        // The block that is replaced may be an edit itself: a change is stored against the terrain.
         let was = edited.map_or(was, |edit| edit.was);
         let change = Change { place, was, is };
         Ok((self.apply(chunk, change), (chunk, change)))
     }
 
-    /// Makes a block what the change says, whatever it is.
+    /// Applies a change.
     fn apply(&mut self, chunk: ChunkId, change: Change) -> Version {
         self.latest = Version(self.latest.0 + 1);
         // Copies the patch only while the one that is being stored still needs it as it was.

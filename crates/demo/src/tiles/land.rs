@@ -24,7 +24,7 @@ pub(super) struct Land {
 struct Ready {
     at: ChunkXy,
     chunk: Chunk,
-    /// Since the hand was last here.
+    /// Asked for since the clock's hand was last here.
     wanted: bool,
 }
 
@@ -80,7 +80,7 @@ impl Land {
         place
     }
 
-    /// The clock algorithm: whoever was wanted since the hand's last round gets one more.
+    /// The clock algorithm: a chunk that was asked for since the hand's last round stays for another.
     fn find_unwanted(&mut self) -> usize {
         loop {
             let place = self.hand;

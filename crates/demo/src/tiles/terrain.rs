@@ -101,7 +101,7 @@ impl Lay {
     }
 }
 
-/// The railway's midst is a mild country: whatever the seed, nobody starts in a lake.
+/// Levels the terrain around the middle station, so that nobody starts in a lake, whatever the seed.
 fn level(cell: Cell, height: i32) -> i32 {
     let distance = cell.distance(railway::PLAZA);
     if distance >= MILD_REACH {

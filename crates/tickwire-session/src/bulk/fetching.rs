@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::{CONTENT_MAX, ContentHash, Listed, Manifest, Piece};
 
-/// The memory that is reserved for a resource's first piece; from there on as much again as is filled.
+/// The memory that is reserved for a resource's first piece; it doubles from there.
 const RESERVE_FIRST: usize = 1 << 20;
 
 /// A resource to ask for.

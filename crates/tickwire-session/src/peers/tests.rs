@@ -165,7 +165,7 @@ fn those_who_are_refused_go_on_waiting() {
     }
     let id = open(&mut peers, 9_000, 1);
     assert!(peers.admit(at(0), id).is_err());
-    assert_eq!(peers.get(id).unwrap().link.standing(), Standing::Waiting);
+    assert_eq!(peers.get(id).unwrap().link.admission, Admission::Waiting);
     assert_eq!(peers.admit(at(100), id), Ok(()));
     let id = open(&mut peers, 9_001, 2);
     peers.set_busy(true);

@@ -16,7 +16,7 @@ use crate::SHORTEST;
 use crate::addr;
 use crate::stream::EndKey;
 
-/// For each end of a link of which a session will hear more, the node at the other.
+/// For each end of a link that its session has not left or seen end, the node at the other end.
 #[derive(Clone, Debug)]
 pub(super) struct Links {
     far: BTreeMap<(u64, NodeId), NodeId>,

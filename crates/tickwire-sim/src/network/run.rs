@@ -1,6 +1,6 @@
 //! The clock, and the drain rule of [`Session`].
 //!
-//! Time jumps from one happening to the next: a parcel arrives, a session wants to be woken, something
+//! Time jumps from one event to the next: a parcel arrives, a session wants to be woken, something
 //! that the network scheduled is due. Each is handed in; then the session is drained, at once
 //! or together with what else happens at that moment, as the seed decides: the contract allows a
 //! driver both.
@@ -14,7 +14,7 @@ use tickwire_session::{Addr, Ended, Instant, Path, Room, Session, Transmit};
 use super::{Event, Happening, Network, NodeId, Parcel, Way};
 use crate::{Chance, Fate};
 
-/// Results of `poll_transmit` in one drain. Whoever has more breaks the promise that draining ends.
+/// Results of `poll_transmit` in one drain. A session with more breaks the promise that draining ends.
 ///
 /// A server that answers a thousand clients at one moment needs some thousands.
 pub const POLLS_PER_DRAIN: usize = 100_000;
@@ -87,7 +87,7 @@ impl Network {
     fn advance(&mut self, until: Instant, sessions: &mut [&mut dyn Session]) {
         loop {
             let next = self.next_happening();
-            // Whose draining was put off is drained before the clock moves on.
+            // Drains that were put off happen before the clock moves on.
             if next.is_none_or(|(moment, _)| moment > self.now) && self.drain_undrained(sessions) {
                 continue;
             }
@@ -151,8 +151,8 @@ impl Network {
         }
     }
 
-    /// Tells a sender that found the queue of a bottleneck full what it takes: at once, and again when
-    /// half of it is empty, from when on the queue is not spoken of until it is full again.
+    /// Reports room to a sender that found the queue of a bottleneck full: at once, and again when the
+    /// queue is half empty. The next report comes when it is full again.
     fn report_room_of(&mut self, way: Way, to: Addr, sessions: &mut [&mut dyn Session]) {
         let now = self.now;
         let route = self.route(way);
@@ -197,7 +197,7 @@ impl Network {
         }
     }
 
-    /// Drains who was called at this moment and put off; returns whether there was anybody.
+    /// Drains the sessions whose draining was put off at this moment; returns whether there were any.
     fn drain_undrained(&mut self, sessions: &mut [&mut dyn Session]) -> bool {
         let mut anybody = false;
         for index in 0..self.nodes.len() {

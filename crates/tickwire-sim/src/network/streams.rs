@@ -1,4 +1,4 @@
-//! Streams over links that lose things.
+//! Streams over lossy links.
 //!
 //! Segments travel as datagrams do. One that a link does not carry is pushed again after a while,
 //! so that loss, a full queue and a partition show as delay and nothing else; and what was sent behind
@@ -17,7 +17,7 @@ use crate::{Fate, SHORTEST};
 
 /// How long a dialler waits before the peer counts as unreachable.
 ///
-/// Operating systems wait for one or two minutes; a simulation has better things to do.
+/// Operating systems wait for one or two minutes, which would only make scenarios longer.
 pub const DIAL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long after a loss a segment is sent again, unless the round trip is longer: what Linux waits
@@ -113,7 +113,7 @@ impl Network {
         }
     }
 
-    /// Sends what was written. Of an end that is gone, [`finish`](Self::finish) did it.
+    /// Sends what was written. If the end is gone, [`finish`](Self::finish) has sent it.
     pub(super) fn send_outgoing(&mut self, key: EndKey) {
         let Some(end) = self.ends.get_mut(&key) else {
             return;

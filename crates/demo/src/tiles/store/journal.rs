@@ -39,7 +39,7 @@ impl Journal {
         let mut entries = Vec::new();
         for &number in &numbers {
             let bytes = fs::read(path(folder, number))?;
-            // Behind what is missing, nothing is true any more.
+            // Changes are missing behind an incomplete frame, and later files build on them.
             if !decode(number, &bytes, &mut entries) {
                 break;
             }
@@ -69,7 +69,7 @@ impl Journal {
         let outcome = file.write_all(&frame);
         match outcome {
             Ok(()) => self.bytes += frame.len() as u64,
-            // What stands behind half a frame would not be read.
+            // Reading stops at an incomplete frame, so nothing more is appended to this file.
             Err(_) => self.bytes = u64::MAX,
         }
         outcome

@@ -1,7 +1,7 @@
-//! Panics of a library that are an answer, not a bug of ours.
+//! Expected panics of a library.
 //!
-//! The database panics over a file that was damaged. That is caught, and the user is told in a sentence;
-//! the panic's own message and backtrace before it would only frighten. Other threads, and everything
+//! The database panics over a damaged file. The panic is caught and becomes an error, without the
+//! message and backtrace that would be printed before it. Other threads, and everything
 //! outside, report their panics as before.
 
 use std::cell::Cell;

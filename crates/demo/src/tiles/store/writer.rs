@@ -130,7 +130,7 @@ impl Progress {
         }
     }
 
-    /// Something went wrong that the next batch puts right.
+    /// A failure that the next successful batch repairs.
     pub(super) fn note_trouble(&self, error: &StoreError) {
         let mut report = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         report.trouble = Some(error.to_string());

@@ -1,7 +1,7 @@
-//! Smooth chance: fields over the plane that change little from cell to cell.
+//! Value noise: smooth random fields over the plane.
 //!
-//! Value noise: every crossing of a lattice has a number that follows from the seed, and in between
-//! one glides from number to number. Several lattices of different width are added up.
+//! Every point of a lattice has a number that follows from the seed; between them the field is
+//! interpolated. Several lattices of different width (octaves) are added up.
 
 use crate::tiles::Cell;
 use crate::tiles::limits::CHUNK_SIDE;
@@ -104,7 +104,7 @@ impl Noise {
     }
 }
 
-/// How far `n` is on its way to the next crossing, of 256, slow at both ends.
+/// The smoothstep weight of `n` between two lattice points, of 256.
 const fn glide(n: i32, shift: u32) -> i32 {
     let way = ((n & ((1 << shift) - 1)) << 8) >> shift;
     (way * way * (768 - 2 * way)) >> 16
@@ -114,7 +114,7 @@ const fn between(from: i32, to: i32, way: i32) -> i32 {
     from + (((to - from) * way) >> 8)
 }
 
-/// SplitMix64's way to spread what differs in one bit over all.
+/// The finaliser of SplitMix64: a difference in one bit changes half of them.
 const fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
