@@ -152,8 +152,9 @@ impl Game for Flight {
         (&mut *self.gateway, &mut self.picture.margin)
     }
 
-    fn hear(&mut self, now: Instant, notice: &Notice) {
-        self.killer.hear(now, notice, &self.picture.margin.name);
+    fn handle_notice(&mut self, now: Instant, notice: &Notice) {
+        self.killer
+            .handle_notice(now, notice, &self.picture.margin.name);
     }
 
     fn leaves(&self) -> bool {

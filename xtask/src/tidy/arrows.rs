@@ -239,8 +239,8 @@ fn renamed(value: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check;
     use super::*;
+    use crate::tidy::check;
 
     #[track_caller]
     fn check_manifest(text: &str, expected: &[&str]) {

@@ -193,8 +193,8 @@ fn product(code: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check;
     use super::*;
+    use crate::tidy::check;
 
     const WIRE: &str =
         "| name | value | bounds |\n|---|---|---|\n| `A` | 1 KiB | `B` |\n\n| `C` | | |";

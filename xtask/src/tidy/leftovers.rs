@@ -50,8 +50,8 @@ fn names_path(line: &str, folder: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check;
     use super::*;
+    use crate::tidy::check;
 
     #[track_caller]
     fn check_line(line: &str, expected: &str) {

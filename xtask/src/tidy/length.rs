@@ -22,8 +22,8 @@ pub(super) fn complaints(tree: &Tree) -> Vec<Complaint> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check;
     use super::*;
+    use crate::tidy::check;
 
     #[test]
     fn tests_do_not_count() {

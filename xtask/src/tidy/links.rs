@@ -77,8 +77,8 @@ fn resolve(from: &str, target: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check;
     use super::*;
+    use crate::tidy::check;
 
     #[track_caller]
     fn check_document(text: &str, expected: &[&str]) {

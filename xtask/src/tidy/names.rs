@@ -25,8 +25,8 @@ pub(super) fn complaints(tree: &Tree) -> Vec<Complaint> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check;
     use super::*;
+    use crate::tidy::check;
 
     #[test]
     fn nouns_are_fine() {

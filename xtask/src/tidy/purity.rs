@@ -63,8 +63,8 @@ fn back_doors(name: &str, file: &File) -> impl Iterator<Item = Complaint> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check;
     use super::*;
+    use crate::tidy::check;
 
     const PROMISED: &str = "//! Docs.\n\n#![no_std]\n#![forbid(unsafe_code)]\n";
 

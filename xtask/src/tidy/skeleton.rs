@@ -44,8 +44,8 @@ pub(super) fn complaints(tree: &Tree) -> Vec<Complaint> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check;
     use super::*;
+    use crate::tidy::check;
 
     #[test]
     fn a_whole_dialect_is_fine() {

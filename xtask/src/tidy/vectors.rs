@@ -34,8 +34,8 @@ fn is_read(tree: &Tree, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check;
     use super::*;
+    use crate::tidy::check;
 
     const VECTOR: (&str, &str) = ("vectors/echo/hello-empty.txt", "00");
     const TEST: &str = "crates/tickwire-dialects/tests/echo/vectors.rs";

@@ -287,8 +287,8 @@ impl Beam {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{arena_without_sky, health, place, run, ship_mut};
     use super::*;
+    use crate::arena::tests::{arena_without_sky, health, place, run, ship_mut};
     use crate::{Arena, Heading, Loadout};
 
     const EAST: Beam = Beam {

@@ -71,8 +71,8 @@ fn is_ahead(heading: Heading, way: Vec2) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{arena_without_sky, hold, place, run, ship, ship_mut};
     use super::*;
+    use crate::arena::tests::{arena_without_sky, hold, place, run, ship, ship_mut};
     use crate::{Arena, Loadout};
 
     /// A ship in the middle of nothing, facing east.

@@ -68,8 +68,8 @@ impl Arena {
 mod tests {
     use core::time::Duration;
 
-    use super::super::tests::{arena_without_sky, hold, place, ship, ship_mut};
     use super::*;
+    use crate::arena::tests::{arena_without_sky, hold, place, ship, ship_mut};
     use crate::{Loadout, Weapon, rules};
 
     /// A ship crosses in front of a phaser that points at where it was so many steps ago. What is left of

@@ -31,7 +31,7 @@ pub(super) struct Killer {
 
 impl Killer {
     /// Takes note of what happened.
-    pub(super) fn hear(&mut self, now: Instant, notice: &Notice, own_name: &str) {
+    pub(super) fn handle_notice(&mut self, now: Instant, notice: &Notice, own_name: &str) {
         if let Notice::Killed { victim, by } = notice
             && victim == own_name
         {
@@ -155,11 +155,11 @@ mod tests {
         let mut killer = Killer::default();
         killer.look(at(0), &scores(4, 9, 0), Some(OWN));
         let (victim, by) = ("me".to_owned(), Some("Ada".to_owned()));
-        killer.hear(at(100), &Notice::Killed { victim, by }, "me");
+        killer.handle_notice(at(100), &Notice::Killed { victim, by }, "me");
         killer.look(at(100), &scores(4, 10, 1), None);
         assert_eq!(killer.sentence(), "Ada destroyed your ship");
         let victim = "me".to_owned();
-        killer.hear(at(200), &Notice::Killed { victim, by: None }, "me");
+        killer.handle_notice(at(200), &Notice::Killed { victim, by: None }, "me");
         assert_eq!(killer.sentence(), "your ship crashed");
     }
 }

@@ -53,7 +53,7 @@ pub(super) trait Game {
     fn parts(&mut self) -> (&mut dyn ClientGateway, &mut Margin);
 
     /// Something happened that the player is told of.
-    fn hear(&mut self, _now: Instant, _notice: &Notice) {}
+    fn handle_notice(&mut self, _now: Instant, _notice: &Notice) {}
 
     /// Whether the player wants to leave.
     fn leaves(&self) -> bool;
@@ -122,7 +122,9 @@ impl Seat {
             screen.events().for_each(|event| game.handle(now, event));
             let (gateway, margin) = game.parts();
             let notices = margin.collect(now, gateway);
-            notices.iter().for_each(|notice| game.hear(now, notice));
+            notices
+                .iter()
+                .for_each(|notice| game.handle_notice(now, notice));
             let (gateway, margin) = game.parts();
             margin.stage = match gateway.status() {
                 Status::Ended(ending) => return Ok(Some(ending)),

@@ -69,8 +69,8 @@ impl Coded<'_> {
         self.unfold_with(|byte, _| out.push(byte))
     }
 
-    /// Hands every plain byte to `hear`, with the bit of the packet at which its code begins.
-    pub(super) fn unfold_with(self, mut hear: impl FnMut(u8, u32)) -> Result<(), DecodeError> {
+    /// Hands every plain byte to `handle`, with the bit of the packet at which its code begins.
+    pub(super) fn unfold_with(self, mut handle: impl FnMut(u8, u32)) -> Result<(), DecodeError> {
         let mut decoder = Decoder {
             tree: Tree::START,
             bytes: self.bits,
@@ -79,7 +79,7 @@ impl Coded<'_> {
         };
         for _ in 0..self.length {
             let at_bit = decoder.at_bit();
-            hear(decoder.byte()?, at_bit);
+            handle(decoder.byte()?, at_bit);
         }
         decoder.finish()
     }

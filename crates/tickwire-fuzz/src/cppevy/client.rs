@@ -9,7 +9,7 @@ use tickwire_dialects::cppevy::{
 };
 use tickwire_session::{ActionNumber, Addr, StreamId, Token, Transmit};
 
-use super::remote::{ACTIONS, check_payload, hear, registry, say};
+use super::remote::{ACTIONS, check_payload, read_payloads, registry, say};
 use crate::driven::{Bounds, Driven, Seen, peer};
 use crate::script::Script;
 use crate::scripted::{Scripted, carry_out};
@@ -107,7 +107,7 @@ impl Scripted for Run {
             Seen::Transmit(Transmit::Stream { on }, bytes) => {
                 assert_eq!((on, was_over), (STREAM, false));
                 held.extend_from_slice(bytes);
-                hear(held, Sender::Client, |_| ());
+                read_payloads(held, Sender::Client, |_| ());
             }
             Seen::Transmit(Transmit::Finish { on } | Transmit::Abort { on }, _) => {
                 assert_eq!(on, STREAM);

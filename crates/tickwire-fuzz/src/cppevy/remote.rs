@@ -190,7 +190,7 @@ pub(super) const fn reason(choice: u8) -> Reason {
 ///
 /// # Panics
 /// If one is not.
-pub(super) fn hear(held: &mut Vec<u8>, sender: Sender, mut see: impl FnMut(&Payload<'_>)) {
+pub(super) fn read_payloads(held: &mut Vec<u8>, sender: Sender, mut see: impl FnMut(&Payload<'_>)) {
     while let Some(&half) = held.get(4) {
         let length = 5 + 2 * usize::from(half);
         assert!(length <= PAYLOAD_MAX);

@@ -11,7 +11,7 @@ use tickwire_dialects::cppevy::{
 use tickwire_session::tap::Input;
 use tickwire_session::{Reason, Session, StreamId, Token, Transmit};
 
-use super::remote::{EVENTS, check_payload, hear, reason, registry, say};
+use super::remote::{EVENTS, check_payload, read_payloads, reason, registry, say};
 use crate::driven::{Bounds, Driven, PEERS, Seen, number_of, peer};
 use crate::script::Script;
 use crate::scripted::{Scripted, carry_out};
@@ -114,7 +114,7 @@ impl Scripted for Run {
             }
             Seen::Transmit(Transmit::Stream { on }, bytes) => {
                 let stream = streams.get_mut(&on).expect("it has ended");
-                stream.hear(bytes);
+                stream.handle_bytes(bytes);
             }
             Seen::Transmit(Transmit::Finish { on } | Transmit::Abort { on }, _) => {
                 streams.remove(&on);
@@ -256,7 +256,7 @@ impl Run {
 
 impl Stream {
     /// Everything that the server says is a payload, and it answers no more than it was asked.
-    fn hear(&mut self, bytes: &[u8]) {
+    fn handle_bytes(&mut self, bytes: &[u8]) {
         self.held.extend_from_slice(bytes);
         let Self {
             held,
@@ -264,7 +264,7 @@ impl Stream {
             answers,
             token,
         } = self;
-        hear(held, Sender::Server, |payload| {
+        read_payloads(held, Sender::Server, |payload| {
             for object in payload.objects() {
                 match object {
                     Object::Success { action, message } => {

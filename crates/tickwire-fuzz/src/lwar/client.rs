@@ -68,7 +68,7 @@ impl Scripted for Run {
             Seen::Transmit(Transmit::Datagram { to }, bytes) => {
                 assert_eq!(to, SERVER);
                 assert!(!was_over, "it sends after its end");
-                remote.hear(bytes);
+                remote.handle_packet(bytes);
             }
             Seen::Transmit(other, _) => panic!("{other:?}"),
             Seen::Event(ClientEvent::Connected { player }) => remote.player = player,

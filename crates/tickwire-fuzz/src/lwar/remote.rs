@@ -33,7 +33,7 @@ impl Remote {
     ///
     /// # Panics
     /// If the packet does not decode, or leaves out a message.
-    pub(super) fn hear(&mut self, bytes: &[u8]) {
+    pub(super) fn handle_packet(&mut self, bytes: &[u8]) {
         if let Err(error) = lwar::inspect(bytes, &mut FieldLog::default()) {
             panic!("it sent what nobody can read: {error}");
         }
@@ -47,12 +47,12 @@ impl Remote {
                 content: Ok(message),
             } = framed
             {
-                self.hear_reliable(seq, &message);
+                self.handle_reliable(seq, &message);
             }
         }
     }
 
-    fn hear_reliable(&mut self, seq: u32, message: &Reliable<'_>) {
+    fn handle_reliable(&mut self, seq: u32, message: &Reliable<'_>) {
         match *message {
             // The first Join tells a client who it is: another place, another count.
             Reliable::Join { player, .. } if seq == 1 && player != self.player => {

@@ -83,7 +83,7 @@ impl Scripted for Run {
                 let client = &mut clients[number_of(to)];
                 client.bytes_out += bytes.len();
                 let before = client.remote.player;
-                client.remote.hear(bytes);
+                client.remote.handle_packet(bytes);
                 client.joins += usize::from(client.remote.player != before);
             }
             Seen::Transmit(other, _) => panic!("{other:?}"),

@@ -59,7 +59,7 @@ impl Scripted for Run {
         match choice & 0x7f {
             0..=47 => {
                 let bytes = self.remote.encode(&from_server(script), script);
-                self.hear(&bytes, script);
+                self.hand_in(&bytes, script);
             }
             48..=55 => self.send_layer(script),
             56..=71 => self.driven.wait(script),
@@ -77,7 +77,7 @@ impl Scripted for Run {
                 assert_eq!(used, *on);
                 assert!(!was_over, "it sends after its end");
                 assert!(bytes.len() <= WRITE_MAX, "{} bytes at once", bytes.len());
-                remote.hear(bytes, |bytes, masks| {
+                remote.read_packets(bytes, |bytes, masks| {
                     let mut r = Reader::new(bytes);
                     FromClient::decode(&mut r, masks).map(|_| r.position())
                 });
@@ -103,7 +103,7 @@ impl Scripted for Run {
 
 impl Run {
     /// Hands in bytes in two pieces, if the stream is open.
-    fn hear(&mut self, bytes: &[u8], script: &mut Script<'_>) {
+    fn hand_in(&mut self, bytes: &[u8], script: &mut Script<'_>) {
         if !matches!(
             self.driven.session.phase(),
             Phase::LoggingIn | Phase::Playing
@@ -124,7 +124,7 @@ impl Run {
         for message in &messages {
             bytes.extend(self.remote.encode(message, script));
         }
-        self.hear(&bytes, script);
+        self.hand_in(&bytes, script);
     }
 }
 

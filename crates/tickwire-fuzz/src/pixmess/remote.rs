@@ -57,7 +57,7 @@ impl Remote {
     ///
     /// # Panics
     /// If it is no packet.
-    pub(super) fn hear(
+    pub(super) fn read_packets(
         &mut self,
         bytes: &[u8],
         mut read: impl FnMut(&[u8], &mut Masks) -> Result<usize, DecodeError>,

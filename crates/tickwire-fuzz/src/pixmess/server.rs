@@ -79,7 +79,7 @@ impl Scripted for Run {
             Seen::Transmit(Transmit::Stream { on }, bytes) => {
                 assert!(bytes.len() <= WRITE_MAX, "{} bytes at once", bytes.len());
                 let client = clients.get_mut(&on).expect("it was opened and not ended");
-                hear(client, bytes);
+                handle_bytes(client, bytes);
             }
             Seen::Transmit(Transmit::Finish { on } | Transmit::Abort { on }, _) => {
                 clients.remove(&on);
@@ -203,9 +203,9 @@ impl Run {
 ///
 /// # Panics
 /// If a client that keeps to the protocol is told that it does not.
-fn hear(client: &mut Remote, bytes: &[u8]) {
+fn handle_bytes(client: &mut Remote, bytes: &[u8]) {
     let is_rude = client.is_rude;
-    client.hear(bytes, |bytes, masks| {
+    client.read_packets(bytes, |bytes, masks| {
         let mut r = Reader::new(bytes);
         if let FromServer::Kick { reason } = FromServer::decode(&mut r, masks)? {
             let is_blamed = FAULTS.contains(&reason);

@@ -18,7 +18,7 @@ use tickwire_session::bulk::ContentHash;
 use tickwire_session::tap::Input;
 use tickwire_session::{Addr, Path, Session, StreamId, Token, Transmit};
 
-use super::remote::{harm, hear, packet, status, text};
+use super::remote::{harm, packet, read_frames, status, text};
 use crate::driven::{Bounds, Driven, Seen, peer};
 use crate::script::Script;
 use crate::scripted::{Scripted, carry_out};
@@ -103,7 +103,7 @@ impl Scripted for Run {
             }
             Seen::Transmit(Transmit::Stream { .. }, bytes) => {
                 unread.extend_from_slice(bytes);
-                hear::<Up>(unread, |frame| {
+                read_frames::<Up>(unread, |frame| {
                     if let UpFrame::Fetch { name, offset } = frame {
                         wanted.push((name.as_str().to_owned(), *offset));
                     }

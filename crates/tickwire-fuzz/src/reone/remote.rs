@@ -37,7 +37,7 @@ pub(super) fn harm(bytes: &mut Vec<u8>, script: &mut Script<'_>) {
 ///
 /// # Panics
 /// If one cannot be read.
-pub(super) fn hear<D: Direction>(unread: &mut Vec<u8>, mut see: impl FnMut(&D::Frame<'_>)) {
+pub(super) fn read_frames<D: Direction>(unread: &mut Vec<u8>, mut see: impl FnMut(&D::Frame<'_>)) {
     let mut r = Reader::new(unread);
     while let Some(frame) = decode_arrived::<D>(&mut r).expect("it is readable") {
         see(&frame);

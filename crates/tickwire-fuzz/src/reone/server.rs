@@ -14,7 +14,7 @@ use tickwire_dialects::reone::{
 };
 use tickwire_session::{Addr, Session, StreamId, Token, Transmit};
 
-use super::remote::{harm, hear, packet, status, text};
+use super::remote::{harm, packet, read_frames, status, text};
 use crate::driven::{Bounds, Driven, Seen, peer};
 use crate::script::Script;
 use crate::scripted::{Scripted, carry_out};
@@ -151,7 +151,7 @@ impl Scripted for Run {
                 if let Some(stream) = streams.get_mut(&on) {
                     stream.unread.extend_from_slice(bytes);
                     let found = &mut stream.token;
-                    hear::<Down>(&mut stream.unread, |frame| {
+                    read_frames::<Down>(&mut stream.unread, |frame| {
                         if let DownFrame::Welcome { token, .. } = frame {
                             *found = Some(*token);
                         }

@@ -1,7 +1,7 @@
 //! What each weapon does, and does not do.
 
-use super::super::tests::{arena_without_sky, destroy, health, hold, place, run, ship, ship_mut};
 use super::*;
+use crate::arena::tests::{arena_without_sky, destroy, health, hold, place, run, ship, ship_mut};
 use crate::{Arena, Event};
 
 const TARGET: Vec2 = Vec2::new(600.0, 0.0);

@@ -8,13 +8,13 @@ use tickwire_dialects::cppevy::{
 };
 use tickwire_session::{Addr, Events, Failure, Instant, Reason, Session};
 
-use super::super::{ArenaClient, ClientGateway, Ending, Notice, Status};
 use super::shots::Shots;
 use super::words::{self, ScoreLine, Shot};
 use super::{
     ARCHETYPES, CHAT, CONTROLS, DESTROYED, HEADING, HEALTH, POSITION, SAID, SCORE, SELECT, SHOT,
     SHOT_GONE, TELEPORT, VELOCITY, loadout_codes, registry,
 };
+use crate::gateway::{ArenaClient, ClientGateway, Ending, Notice, Status};
 use crate::{Heading, Intent, Kind, Loadout, OwnerId, Score, Seen, SeenId, View};
 
 /// Between two sendings of the controls: 30 a second.
@@ -84,7 +84,13 @@ impl Gateway {
         }
     }
 
-    fn hear(&mut self, now: Instant, event: EventId, data: &[u8], notices: &mut Vec<Notice>) {
+    fn handle_event(
+        &mut self,
+        now: Instant,
+        event: EventId,
+        data: &[u8],
+        notices: &mut Vec<Notice>,
+    ) {
         match event {
             SHOT => self.shots.tell(now, data),
             SHOT_GONE => {
@@ -195,7 +201,7 @@ impl ClientGateway for Gateway {
                     });
                 }
                 ClientEvent::Happened { event, data, .. } => {
-                    self.hear(now, event, &data, notices);
+                    self.handle_event(now, event, &data, notices);
                 }
                 ClientEvent::Failed { action, why, .. } => {
                     let what = match action {

@@ -9,12 +9,12 @@ use tickwire_dialects::cppevy::{
 };
 use tickwire_session::{Events, Instant, Session, TokenBucket};
 
-use super::super::{Notice, ServerGateway};
 use super::words::{self, ScoreLine, Shot};
 use super::{
     ARCHETYPES, CHAT, CONTROLS, DESTROYED, HEADING, HEALTH, POSITION, SAID, SCORE, SELECT, SHOT,
     SHOT_GONE, VELOCITY, loadout, registry,
 };
+use crate::gateway::{Notice, ServerGateway};
 use crate::{Arena, Entity, EntityId, Event, Kind, PilotId, Worlds, limits};
 
 /// Clients of this protocol at most: a few places of the arena stay for the others.

@@ -78,7 +78,7 @@ impl Gateway {
         }
     }
 
-    fn hear(&mut self, now: Instant, event: ClientEvent, notices: &mut Vec<Notice>) {
+    fn handle_event(&mut self, now: Instant, event: ClientEvent, notices: &mut Vec<Notice>) {
         if let ClientEvent::Snapshot(whole) = &event {
             self.pilot.change_steering(|helm| helm.tick = whole.tick);
         }
@@ -148,7 +148,7 @@ impl Gateway {
     }
 
     fn handle_answer(&mut self, id: CallId, reply: Option<CallReply>, notices: &mut Vec<Notice>) {
-        if self.scoreboard.hear(id, reply.as_ref()) {
+        if self.scoreboard.handle_reply(id, reply.as_ref()) {
             return;
         }
         let text = match reply {
@@ -288,7 +288,7 @@ impl ClientGateway for Gateway {
 
     fn collect(&mut self, now: Instant, notices: &mut Vec<Notice>) {
         while let Some(event) = self.client.poll_event() {
-            self.hear(now, event, notices);
+            self.handle_event(now, event, notices);
         }
         self.send_inputs(now);
         self.scoreboard.ask(now, &mut self.client);

@@ -76,7 +76,7 @@ impl Scoreboard {
     }
 
     /// A call ended. Returns whether it was one of these.
-    pub(super) fn hear(&mut self, id: CallId, reply: Option<&CallReply>) -> bool {
+    pub(super) fn handle_reply(&mut self, id: CallId, reply: Option<&CallReply>) -> bool {
         let Some(asked) = self.asked.remove(&id) else {
             return false;
         };

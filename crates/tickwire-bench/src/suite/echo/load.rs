@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::ensure;
 use tickwire_net::limits::DATAGRAM_BATCH;
 
-use super::super::ANY_PORT;
 use super::bare::{Batch, ask_for_buffers};
+use crate::suite::ANY_PORT;
 
 /// Bytes of a datagram, the kind that the echo protocol wants included.
 const DATAGRAM: usize = 100;

@@ -17,12 +17,12 @@ use tickwire_dialects::reone::{
 use tickwire_net::{Carries, Driver};
 use tickwire_session::{Addr, Events as _, Instant, Session as _};
 
-use super::super::ANY_PORT;
-use super::super::clock::timed;
-use super::super::report::{Figure, Target};
-use super::super::rounds::Spread;
 use super::audience::Audience;
 use super::guest::Guest;
+use crate::suite::ANY_PORT;
+use crate::suite::clock::timed;
+use crate::suite::report::{Figure, Target};
+use crate::suite::rounds::Spread;
 
 const CLIENTS: u16 = 1_000;
 /// Creatures stand in so many columns, this far apart.

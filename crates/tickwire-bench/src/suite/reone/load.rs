@@ -15,10 +15,10 @@ use tickwire_net::{Carries, Driver};
 use tickwire_session::Events as _;
 use tickwire_session::bulk::ContentHash;
 
-use super::super::ANY_PORT;
-use super::super::clock::timed;
-use super::super::report::{Figure, Ratio, Target};
-use super::super::rounds::Rounds;
+use crate::suite::ANY_PORT;
+use crate::suite::clock::timed;
+use crate::suite::report::{Figure, Ratio, Target};
+use crate::suite::rounds::Rounds;
 
 const MEBIBYTES: usize = 64;
 const ROUNDS: usize = 5;

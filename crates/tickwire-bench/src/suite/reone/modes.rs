@@ -16,10 +16,10 @@ use tickwire_dialects::reone::{
 };
 use tickwire_session::{Instant, Session as _};
 
-use super::super::clock::timed;
-use super::super::report::{Figure, Ratio, Target};
-use super::super::rounds::{Rounds, Spread};
 use super::guest::Guest;
+use crate::suite::clock::timed;
+use crate::suite::report::{Figure, Ratio, Target};
+use crate::suite::rounds::{Rounds, Spread};
 
 const CREATURES: u16 = 500;
 /// One in so many moves.

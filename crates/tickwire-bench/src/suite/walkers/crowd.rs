@@ -116,7 +116,7 @@ impl Crowd {
             let now = self.driver.now();
             next_step = (next_step + TURN).max(now);
             for walker in &mut self.walkers {
-                walker.hear(&mut seen)?;
+                walker.handle_events(&mut seen)?;
             }
             if began.is_some() {
                 self.stroll(now, &mut seen);
@@ -161,7 +161,7 @@ impl Crowd {
 }
 
 impl Walker {
-    fn hear(&mut self, seen: &mut Seen) -> anyhow::Result<()> {
+    fn handle_events(&mut self, seen: &mut Seen) -> anyhow::Result<()> {
         while let Some(event) = self.client.poll_event() {
             match event {
                 ClientEvent::EntityMoved(_) => seen.moves += 1,

@@ -12,14 +12,14 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use tickwire_demo::tiles::{Block, Direction, Look, Tile};
 
-use super::super::panels::{
-    SMALLEST, draw_connecting, draw_header, draw_headline, draw_help, draw_last_line, draw_notices,
-    places, silence_text,
-};
-use super::super::seat::Stage;
 use super::{LOOK, Picture, WARES};
 use crate::dashboard::draw_too_small;
 use crate::palette;
+use crate::play::panels::{
+    SMALLEST, draw_connecting, draw_header, draw_headline, draw_help, draw_last_line, draw_notices,
+    places, silence_text,
+};
+use crate::play::seat::Stage;
 
 /// Silence that a player should know of: longer than what passes between two pings.
 const SILENCE: Duration = Duration::from_secs(7);

@@ -1,9 +1,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::super::netgraph::NetGraph;
-use super::super::seat::Stage;
 use super::*;
+use crate::play::netgraph::NetGraph;
+use crate::play::seat::Stage;
 use crate::snapshot;
 use tickwire_demo::tiles::{Sight, TileWorld};
 

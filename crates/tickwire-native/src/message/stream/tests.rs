@@ -2,8 +2,8 @@ use alloc::vec;
 
 use proptest::prelude::*;
 
-use super::super::FrameReader;
 use super::*;
+use crate::message::FrameReader;
 use crate::ticket::Tickets;
 
 fn ups() -> Vec<Up<'static>> {

@@ -6,8 +6,8 @@ use tickwire_dialects::cppevy::message::{Data, Join, Object, Payload, PayloadWri
 use tickwire_session::{Path, Room, StreamId, Transmit};
 use tickwire_sim::addr::loopback;
 
-use super::super::TELEPORT;
 use super::*;
+use crate::gateway::cppevy::{TELEPORT, loadout_codes};
 use crate::{Intent, Loadout};
 
 const NOW: Instant = Instant::from_millis(1_000);
@@ -97,7 +97,7 @@ fn a_few_places_stay_for_other_protocols() {
 fn a_choice_that_waits_for_its_ship_keeps_others_waiting() {
     let (mut gateway, mut worlds) = with_pilots(0);
     join(&mut gateway, &mut worlds);
-    let standard = super::super::loadout_codes(Loadout::STANDARD);
+    let standard = loadout_codes(Loadout::STANDARD);
     ask(&mut gateway, &mut worlds, SELECT, &standard);
     worlds.arena.step();
     let delayed = ask(&mut gateway, &mut worlds, SELECT, &standard);
@@ -114,7 +114,7 @@ fn all_six_reasons_for_a_failure_happen() {
     let (mut gateway, mut worlds) = with_pilots(0);
     join(&mut gateway, &mut worlds);
     let still = words::encode_intent(&Intent::default());
-    let standard = super::super::loadout_codes(Loadout::STANDARD);
+    let standard = loadout_codes(Loadout::STANDARD);
     let mut check = |action, data: &[u8], expected: &[Reason]| {
         let answer = ask(&mut gateway, &mut worlds, action, data);
         assert_eq!(failures(&answer), expected, "{action:?}");
