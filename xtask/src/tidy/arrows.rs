@@ -72,7 +72,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tickwire-sim",
         ],
     ),
-    ("xtask", &[]),
+    ("xtask", &["tickwire-replica"]),
 ];
 
 /// Crates of others that stay where they are: each, and who may use it.
