@@ -7,6 +7,7 @@ mod bench;
 mod cargo;
 mod compress;
 mod fuzz;
+mod prior;
 mod recording;
 mod sim;
 mod test;
@@ -38,6 +39,7 @@ enum Task {
     Vectors(vectors::Args),
     Bench(bench::Args),
     Compress(compress::Args),
+    Prior(prior::Args),
     /// Checks what drifts unseen: who depends on whom, links, vectors nobody reads, stale commands
     /// in documents.
     ///
@@ -63,6 +65,7 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
         Task::Vectors(args) => vectors::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Compress(args) => compress::run(&args),
+        Task::Prior(args) => prior::run(&args),
         Task::Tidy => tidy::run(),
     }
 }

@@ -15,7 +15,7 @@ use crate::coder::coded::run::{BYTES_CHANGED, Trail};
 use crate::coder::coded::side::{Side, Subject};
 use crate::coder::lane::Lane;
 use crate::coder::prior::{Plan, Shape};
-use crate::coder::rotation::reexpress;
+use crate::coder::rotation::{self, narrow, reexpress, turn_on, whole};
 
 /// What both sides know of an entity's past.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -211,23 +211,34 @@ impl<'b, S: Side, B: Subject> Entities<'b, S, B> {
         past: Past,
         before: u32,
     ) -> Result<u32, DecodeError> {
-        let largest = self.largest(first, slot, past);
-        self.subject.set_lane(first, slot, largest);
-        let quaternion = |view: &BlockView<'_>| {
-            let lanes = [0, 1, 2, 3].map(|lane| view.lane(first + lane, slot));
-            let [_, small @ ..] = reexpress(lanes, largest, bits);
-            small
-        };
         let lane = Lane::component(bits);
-        let expected: [Expected; 3] = match past {
-            Past::None => [1, 2, 3].map(|n| self.expect(lane, first + n, slot, past, true)),
-            Past::Still => quaternion(&self.baseline).map(|raw| Expected { raw, velocity: 0 }),
-            Past::Moving => {
-                let (then, earlier) = (quaternion(&self.baseline), quaternion(&self.previous));
-                let [a, b, c] = then;
-                let [d, e, f] = earlier;
-                [(a, d), (b, e), (c, f)].map(|(then, earlier)| Expected {
-                    raw: lane.extrapolate(then, earlier, self.reach),
+        let lanes = |view: &BlockView<'_>| [0, 1, 2, 3].map(|n| view.lane(first + n, slot));
+        let then = lanes(&self.baseline);
+        let motion = (past == Past::Moving).then(|| {
+            let then = whole(then, bits);
+            let earlier = whole(lanes(&self.previous), bits);
+            [then, earlier, turn_on(then, earlier, self.reach, bits)]
+        });
+        let [was, ..] = then;
+        let likely = motion.map_or(was, |[.., turned]| rotation::largest(turned));
+        let largest = match past {
+            Past::None => self.side.plain(self.subject.lane(first, slot), 2),
+            Past::Still | Past::Moving => self.largest(first, slot, was, likely),
+        };
+        self.subject.set_lane(first, slot, largest);
+        let expected: [Expected; 3] = match motion {
+            None if past == Past::None => {
+                [1, 2, 3].map(|n| self.expect(lane, first + n, slot, past, true))
+            }
+            None => {
+                let [_, small @ ..] = reexpress(then, largest, bits);
+                small.map(|raw| Expected { raw, velocity: 0 })
+            }
+            Some(motion) => {
+                let [then, earlier, turned] = motion.map(|at| narrow(at, largest, bits));
+                let ([a, b, c], [d, e, f], [g, h, i]) = (then, earlier, turned);
+                [(a, d, g), (b, e, h), (c, f, i)].map(|(then, earlier, raw)| Expected {
+                    raw,
                     velocity: lane.difference(then, earlier),
                 })
             }
@@ -240,24 +251,24 @@ impl<'b, S: Side, B: Subject> Entities<'b, S, B> {
         Ok(field.sum)
     }
 
-    /// Codes which component is the largest.
-    fn largest(&mut self, first: usize, slot: u8, past: Past) -> u32 {
+    /// Codes which component is the largest, given which one was and which one is likely to be.
+    fn largest(&mut self, first: usize, slot: u8, was: u32, likely: u32) -> u32 {
         let truth = self.subject.lane(first, slot);
-        let then = self.baseline.lane(first, slot);
         let set = self.plan.lanes.get(first);
         let Some(set) = set.and_then(|&set| self.sets.get_mut(usize::from(set))) else {
             return 0;
         };
-        if past == Past::None {
-            return self.side.plain(truth, 2);
+        let is_likely = usize::from(likely != was);
+        if !self.side.bit(at(set, is_likely), truth != was) {
+            return was;
         }
-        if !self.side.bit(at(set, 0), truth != then) {
-            return then;
+        if likely != was && self.side.bit(at(set, 2), truth == likely) {
+            return likely;
         }
-        let upper = self.side.bit(at(set, 1), truth & 2 != 0);
+        let upper = self.side.bit(at(set, 3), truth & 2 != 0);
         let lower = self
             .side
-            .bit(at(set, 2 + usize::from(upper)), truth & 1 != 0);
+            .bit(at(set, 4 + usize::from(upper)), truth & 1 != 0);
         u32::from(upper) << 1 | u32::from(lower)
     }
 
