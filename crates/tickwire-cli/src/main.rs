@@ -13,6 +13,7 @@ mod log;
 mod misuse;
 mod palette;
 mod play;
+mod quic;
 mod record;
 mod save;
 mod screen;
@@ -55,6 +56,7 @@ enum Command {
     Bots(bots::Args),
     Inspect(inspect::Args),
     Save(save::Args),
+    Ticket(quic::TicketArgs),
 }
 
 fn main() -> ExitCode {
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
         Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Save(args)) => save::run(&args),
+        Some(Command::Ticket(args)) => quic::issue_ticket(&args),
     };
     match result {
         Ok(code) => code,

@@ -23,11 +23,12 @@ use tickwire_demo::gateway::{ArenaClient, ClientGateway, Connect, Notice, Protoc
 use tickwire_demo::limits::WEAPON_SLOTS;
 use tickwire_demo::{Loadout, Score, Vec2, View, printable};
 use tickwire_net::Driver;
-use tickwire_session::{Addr, Instant};
+use tickwire_session::Instant;
 
 use crate::address;
 use crate::arena_canvas::{Blast, Blasts, Camera, Zoom};
 use crate::misuse::Misuse;
+use crate::quic;
 use crate::record::RecordFile;
 use crate::screen::{self, Input};
 use crate::stop::Stop;
@@ -62,6 +63,9 @@ pub(crate) struct Args {
     /// Record what you and the server say, for `tickwire inspect`.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+
+    #[command(flatten)]
+    encryption: quic::ClientArgs,
 }
 
 /// All that one drawing needs.
@@ -92,21 +96,24 @@ impl Picture {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let server = address::resolve(&args.connect, args.protocol.port)?;
+    let port = args.encryption.default_port(args.protocol.port);
+    let server = address::resolve(&args.connect, port)?;
     if !screen::is_terminal() {
         anyhow::bail!("play needs a terminal; `tickwire bots` plays without one");
     }
     let mut driver = Driver::new().context("the system has no way to wait for sockets")?;
-    driver.open();
+    let node = driver.open();
+    let asked = (args.connect.as_str(), args.protocol.name);
+    let to = args.encryption.connect(&mut driver, node, server, asked)?;
     let seat = Seat {
         stop: Stop::listen()?,
         title: format!("{} {server}", args.protocol.name),
         name: printable(&args.name),
         driver,
-        server,
+        server: to,
         record: args.record.as_deref().map(RecordFile::create).transpose()?,
     };
-    let (now, to) = (seat.driver.now(), Addr::from(server));
+    let now = seat.driver.now();
     match args.protocol.connect {
         Connect::Arena(connect) => {
             let gateway = connect(now, to, &args.name, Loadout::STANDARD);

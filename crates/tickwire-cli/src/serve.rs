@@ -6,6 +6,7 @@ pub(crate) mod meter;
 pub(crate) mod report;
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant as WallClock};
@@ -16,12 +17,13 @@ use tickwire_demo::gateway::{
 };
 use tickwire_demo::tiles::TileWorld;
 use tickwire_demo::{Host, Pace};
-use tickwire_net::{Carries, Driver};
+use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::{Instant, Session};
 
 use crate::dashboard::Dashboard;
 use crate::difficulty::Difficulty;
 use crate::misuse::Misuse;
+use crate::quic;
 use crate::record::RecordFile;
 use crate::save::{self, SaveFile};
 use crate::stop::Stop;
@@ -34,7 +36,7 @@ use meter::Meter;
 ///
 /// Prints `ready PROTOCOL HOST:PORT` as soon as clients are accepted, one line a protocol, then a
 /// line a second with what goes on; or shows a dashboard, with --dashboard. Ctrl-C or SIGTERM tells
-/// every player and ends.
+/// every player and ends. With --quic a line ends with `quic` and the server's fingerprint.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Which protocols to open; all of them if none is named.
@@ -101,6 +103,9 @@ pub(crate) struct Args {
     /// Print lines: the way of this command unless told otherwise.
     #[arg(long)]
     plain: bool,
+
+    #[command(flatten)]
+    encryption: quic::ServerArgs,
 }
 
 /// How long a server that ends waits for its players to hear of it.
@@ -122,6 +127,20 @@ impl Args {
             ..ReoneSettings::default()
         };
         Settings { reone }
+    }
+
+    /// Makes a protocol's node: bound in the clear, unless it is only served over QUIC.
+    fn open_port(
+        &self,
+        driver: &mut Driver,
+        protocol: &Protocol,
+        addr: SocketAddr,
+    ) -> anyhow::Result<NodeId> {
+        if self.encryption.is_wanted() && self.listen.is_empty() {
+            return Ok(driver.open());
+        }
+        let bound = driver.bind(addr, carries(protocol.paths));
+        bound.with_context(|| format!("cannot serve {}", protocol.name))
     }
 
     fn protocols(&self) -> Vec<&'static Protocol> {
@@ -152,18 +171,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         host.set_tiles(tiles);
     }
     let settings = args.settings();
-    let mut open = Vec::new();
+    let mut nodes = Vec::new();
     for (protocol, addr) in protocols.iter().zip(places) {
-        let node = driver
-            .bind(addr, carries(protocol.paths))
-            .with_context(|| format!("cannot serve {}", protocol.name))?;
         let secret = tickwire_net::secret().context("the system has no randomness")?;
         host.serve(protocol, driver.now(), secret, &settings);
-        let addr = driver.local_addr(node).unwrap_or(addr);
-        open.push((protocol.name, addr.to_string()));
+        nodes.push(args.open_port(&mut driver, protocol, addr)?);
     }
-    let saves = open_saves(args, &mut host, driver.now())?;
     let names: Vec<_> = protocols.iter().map(|protocol| protocol.name).collect();
+    let encrypted = args.encryption.listen(&mut driver, &names, &nodes)?;
+    let open = open_places(&driver, &names, &nodes, encrypted.as_ref());
+    let saves = open_saves(args, &mut host, driver.now())?;
     let record = args.record.as_deref();
     let records = record.map_or(Ok(Vec::new()), |file| RecordFile::create_all(file, &names))?;
     let until = args
@@ -179,6 +196,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         meter: Meter::new(protocols),
         saves,
         records,
+        encrypted,
     };
     let served = serve(&mut driver, &mut game, &mut face, &stop, until);
     // First, so that what comes next can be read, and a second Ctrl-C ends it at once.
@@ -198,6 +216,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let ended = [served, closed, saved, told, recorded, stored];
     ended.into_iter().collect::<anyhow::Result<()>>()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is open where, for people; and a warning of what others can read.
+fn open_places(
+    driver: &Driver,
+    names: &[&'static str],
+    nodes: &[NodeId],
+    encrypted: Option<&quic::Listening>,
+) -> Vec<(&'static str, String)> {
+    let bound = |(name, node): (&&'static str, &NodeId)| Some((*name, driver.local_addr(*node)?));
+    let clear: Vec<_> = names.iter().zip(nodes).filter_map(bound).collect();
+    quic::warn_of_clear_ports(&clear);
+    let clear = clear.into_iter();
+    let clear = clear.map(|(name, addr)| (name, addr.to_string()));
+    let encrypted = encrypted.into_iter().flat_map(|encrypted| {
+        let names = names.iter();
+        names.map(move |name| (*name, encrypted.to_string()))
+    });
+    clear.chain(encrypted).collect()
 }
 
 /// The tile world in its folder, if one is named.
@@ -246,6 +283,7 @@ struct Game {
     saves: Option<SaveFile>,
     /// One for each protocol, or none at all.
     records: Vec<RecordFile>,
+    encrypted: Option<quic::Listening>,
 }
 
 /// Where people see what goes on.
@@ -276,6 +314,7 @@ fn serve(
         meter,
         saves,
         records,
+        encrypted,
     } = game;
     let mut pace = Pace::new(driver.now());
     let mut notices = Vec::new();
@@ -285,6 +324,9 @@ fn serve(
             driver.run_until(pace.due(), sessions)
         })?;
         let now = driver.now();
+        if let Some(encrypted) = encrypted {
+            encrypted.renew_identity(driver);
+        }
         for record in &mut *records {
             record.keep(now)?;
         }

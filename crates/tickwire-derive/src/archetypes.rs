@@ -50,12 +50,32 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
                         _ => ::core::option::Option::None,
                     }
                 }
+
+                #[allow(unreachable_patterns, reason = "there may be one variant only")]
+                fn between(&self, next: &Self, share: f32) -> Self {
+                    match (self, next) {
+                        #((Self::#variants(from), Self::#variants(next)) => {
+                            Self::#variants(replica::Replicate::between(from, next, share))
+                        })*
+                        #((Self::#variants(from), _) => {
+                            Self::#variants(::core::clone::Clone::clone(from))
+                        })*
+                    }
+                }
             }
 
             #(
                 #[automatically_derived]
                 impl replica::Archetype<#name> for #types {
                     const INDEX: usize = #numbers;
+
+                    #[allow(unreachable_patterns, reason = "there may be one variant only")]
+                    fn of(value: #name) -> ::core::option::Option<Self> {
+                        match value {
+                            #name::#variants(value) => ::core::option::Option::Some(value),
+                            _ => ::core::option::Option::None,
+                        }
+                    }
                 }
 
                 #[automatically_derived]

@@ -24,6 +24,10 @@ pub trait Archetypes: Sized {
 
     /// Builds a value of an archetype, if there is such an archetype.
     fn load(archetype: usize, row: &mut RowReader<'_>) -> Option<Self>;
+
+    /// The value `share` of the way from `self` to `next`; `self` if they are of different types.
+    #[must_use]
+    fn between(&self, next: &Self, share: f32) -> Self;
 }
 
 /// A type of which `A` has a variant.
@@ -34,6 +38,9 @@ pub trait Archetypes: Sized {
 pub trait Archetype<A: Archetypes>: Replicate {
     /// Its place among them.
     const INDEX: usize;
+
+    /// The value, if it is of this type.
+    fn of(value: A) -> Option<Self>;
 }
 
 /// All that two peers must agree on before one can read the other's world.

@@ -7,10 +7,22 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::Field;
+use crate::coder::packed_bound;
+use crate::limits::RECORD_MAX;
 use crate::schema;
 
 /// Slots of a block.
 pub const SLOTS: usize = 64;
+
+/// How many slots a block of these fields uses, so that a full one fits a record in the packed form; 0 if
+/// not even one does.
+pub fn slots_of(fields: &[Field]) -> usize {
+    let fits = |slots: &usize| packed_bound(fields, *slots) + RECORD_LEAD <= RECORD_MAX;
+    (1..=SLOTS).rev().find(fits).unwrap_or(0)
+}
+
+/// What a record's body says of a block beside its contents: its number, and what its entities are.
+const RECORD_LEAD: usize = 4;
 
 /// One lane of all slots.
 pub(crate) type Column = [u32; SLOTS];
@@ -107,6 +119,14 @@ impl BlockBuf {
         if bytes > 0 {
             self.bytes.resize(bytes, Arc::default());
         }
+    }
+
+    /// Makes it a copy of a block of the same archetype.
+    pub(crate) fn copy_from(&mut self, from: &Self) {
+        self.occupied = from.occupied;
+        self.ids.clone_from(&from.ids);
+        self.lanes.clone_from(&from.lanes);
+        self.bytes.clone_from(&from.bytes);
     }
 
     /// One lane of all slots. The schema of [`assign`](Self::assign) must have it.

@@ -6,6 +6,7 @@
 //! versions to name is the server's to decide; the frame around a body is [`packet`](crate::packet)'s.
 //! [`spec`](crate::spec) has the layout.
 
+mod form;
 mod staging;
 
 pub use staging::{Staged, Staging};
@@ -13,14 +14,15 @@ pub use staging::{Staged, Staging};
 use alloc::vec::Vec;
 use core::fmt;
 
-use tickwire_wire::{BitReader, DecodeError};
+use tickwire_wire::DecodeError;
 
 use crate::archetype::Schema;
 use crate::block::BlockView;
-use crate::coder::{self, Known};
+use crate::coder::{CodedDecoder, CodedEncoder, Known, Prior, Scratch};
 use crate::number::{BlockNumber, PlaceNumber, SendIndex};
 use crate::packet::{Form, RecordHead, Target};
 use crate::schema::Field;
+use form::{Lead, PackedSink, PackedSource, Sink, Source};
 
 /// A block to encode.
 #[derive(Clone, Copy, Debug)]
@@ -90,16 +92,21 @@ impl fmt::Display for RecordError {
 
 impl core::error::Error for RecordError {}
 
-/// What stands before each block of a place's record.
-mod lead {
-    /// The block did not exist at the baseline.
-    pub(super) const NEW: u8 = 1;
-    /// No block follows this one.
-    pub(super) const LAST: u8 = 2;
-    /// From here on, how many block numbers were skipped.
-    pub(super) const SKIPPED: u32 = 2;
-    /// So many or more: the number follows.
-    pub(super) const FAR: u8 = 63;
+/// What the coded form needs besides the blocks: where its models begin, and a place to work in.
+#[derive(Debug)]
+pub struct Coding {
+    prior: Prior,
+    scratch: Scratch,
+}
+
+impl Coding {
+    /// Coding with a prior, which must be the other side's too.
+    pub fn new(prior: Prior) -> Self {
+        Self {
+            prior,
+            scratch: Scratch::default(),
+        }
+    }
 }
 
 /// Appends a body. `blocks` are in ascending order; of a [`Target::Block`] there is one.
@@ -108,24 +115,36 @@ mod lead {
 pub fn encode<'a>(
     head: &RecordHead,
     blocks: impl IntoIterator<Item = Changed<'a>>,
+    coding: &mut Coding,
     out: &mut Vec<u8>,
 ) {
-    let mut next_number = 0;
-    let mut lead_at = None;
+    match head.form {
+        Form::Packed => encode_into(PackedSink::new(out), head, blocks),
+        Form::Coded => {
+            let Coding { prior, scratch } = coding;
+            encode_into(CodedEncoder::new(prior, scratch, out), head, blocks);
+        }
+    }
+}
+
+fn encode_into<'a>(
+    mut sink: impl Sink,
+    head: &RecordHead,
+    blocks: impl IntoIterator<Item = Changed<'a>>,
+) {
+    let mut before = None;
     for changed in blocks {
         let is_new = changed.baseline.is_none();
         if head.target == Target::Place {
-            lead_at = Some(out.len());
-            let skipped = changed.block.0.wrapping_sub(next_number);
-            let near = u8::try_from(skipped).unwrap_or(u8::MAX).min(lead::FAR);
-            out.push(near << lead::SKIPPED | u8::from(is_new));
-            if near == lead::FAR {
-                out.extend(changed.block.0.to_le_bytes());
-            }
-            next_number = changed.block.0.wrapping_add(1);
+            sink.lead(Lead {
+                before,
+                block: changed.block,
+                is_new: is_new && head.ages.baseline > 0,
+            });
+            before = Some(changed.block);
         }
         if is_new {
-            out.push(changed.archetype.to_le_bytes()[0]);
+            sink.archetype(changed.archetype.to_le_bytes()[0]);
         }
         let known = Known {
             fields: changed.fields,
@@ -133,111 +152,85 @@ pub fn encode<'a>(
             previous: changed.previous.filter(|_| head.ages.previous > 0),
             ages: head.ages,
         };
-        coder::encode_packed(&known, &changed.now, out);
+        sink.contents(changed.archetype, &known, &changed.now);
     }
-    if let Some(lead) = lead_at.and_then(|at| out.get_mut(at)) {
-        *lead |= lead::LAST;
-    }
+    sink.finish(head.target);
 }
 
-/// Reads a body of send `send` from the start of `bytes` and says how long it is. After an error, what
-/// was staged is of no use.
+/// What a reader of records has.
+#[derive(Debug)]
+pub struct Reading<'a, H> {
+    /// What there can be.
+    pub schema: &'a Schema,
+    /// What is held.
+    pub held: &'a H,
+    /// The send that the records are of.
+    pub send: SendIndex,
+}
+
+/// Reads a body from the start of `bytes` and says how long it is. After an error, what was staged is
+/// of no use.
 pub fn decode(
     head: &RecordHead,
-    send: SendIndex,
-    schema: &Schema,
-    held: &impl Held,
+    reading: &Reading<'_, impl Held>,
     bytes: &[u8],
+    coding: &mut Coding,
     staging: &mut Staging,
 ) -> Result<usize, RecordError> {
-    let mut r = BitReader::new(bytes);
-    let decoder = Decoder {
-        head,
-        send,
-        schema,
-        held,
-    };
-    match head.target {
-        Target::Block(block) => {
-            let is_new = head.ages.baseline == 0;
-            decoder.block(block, is_new, &mut r, staging)?;
+    match head.form {
+        Form::Packed => reading.blocks(PackedSource::new(bytes), head, staging),
+        Form::Coded => {
+            let Coding { prior, scratch } = coding;
+            let decoder = CodedDecoder::new(prior, scratch, bytes);
+            reading.blocks(decoder, head, staging)
         }
-        Target::Place => {
-            let mut next_number = 0;
-            loop {
-                let lead = Lead::decode(&mut r, next_number)?;
-                let is_new = lead.is_new || head.ages.baseline == 0;
-                decoder.block(BlockNumber(lead.block), is_new, &mut r, staging)?;
-                if lead.is_last {
-                    break;
+    }
+}
+
+impl<H: Held> Reading<'_, H> {
+    fn blocks(
+        &self,
+        mut source: impl Source,
+        head: &RecordHead,
+        staging: &mut Staging,
+    ) -> Result<usize, RecordError> {
+        let has_baseline = head.ages.baseline > 0;
+        match head.target {
+            Target::Block(block) => {
+                self.block(&mut source, head, block, !has_baseline, staging)?;
+            }
+            Target::Place => {
+                let mut before = None;
+                loop {
+                    let Lead { block, is_new, .. } = source.lead(before)?;
+                    let is_new = is_new || !has_baseline;
+                    self.block(&mut source, head, block, is_new, staging)?;
+                    before = Some(block);
+                    if !source.has_more()? {
+                        break;
+                    }
                 }
-                next_number = lead.block.saturating_add(1);
             }
         }
+        Ok(source.finish()?)
     }
-    Ok(r.at_bit() as usize / 8)
-}
 
-/// What stands before a block of a place's record.
-struct Lead {
-    block: u16,
-    is_new: bool,
-    is_last: bool,
-}
-
-impl Lead {
-    /// Reads it; `next` is the number after the last block's.
-    fn decode(r: &mut BitReader<'_>, next: u16) -> Result<Self, DecodeError> {
-        let at_bit = r.at_bit();
-        let flags = read_byte(r, "lead")?;
-        let near = flags >> lead::SKIPPED;
-        let block = if near == lead::FAR {
-            let [low, high] = [read_byte(r, "block")?, read_byte(r, "block")?];
-            Some(u16::from_le_bytes([low, high])).filter(|block| *block >= next)
-        } else {
-            next.checked_add(near.into())
-        };
-        Ok(Self {
-            block: block.ok_or_else(|| DecodeError::Forbidden {
-                field: "lead",
-                at_bit,
-                value: flags.into(),
-            })?,
-            is_new: flags & lead::NEW != 0,
-            is_last: flags & lead::LAST != 0,
-        })
-    }
-}
-
-fn read_byte(r: &mut BitReader<'_>, field: &'static str) -> Result<u8, DecodeError> {
-    Ok(r.unsigned(field, 8)?.to_le_bytes()[0])
-}
-
-struct Decoder<'a, H> {
-    head: &'a RecordHead,
-    send: SendIndex,
-    schema: &'a Schema,
-    held: &'a H,
-}
-
-impl<H: Held> Decoder<'_, H> {
     fn block(
         &self,
+        source: &mut impl Source,
+        head: &RecordHead,
         block: BlockNumber,
         is_new: bool,
-        r: &mut BitReader<'_>,
         staging: &mut Staging,
     ) -> Result<(), RecordError> {
-        let name = BlockName {
-            place: self.head.place,
-            block,
-        };
-        let ages = self.head.ages;
+        let place = head.place;
+        let name = BlockName { place, block };
         let (archetype, baseline, previous) = if is_new {
-            (self.archetype(r)?, None, None)
+            let known = self.schema.archetypes().len();
+            (source.archetype(known)?, None, None)
         } else {
-            let (archetype, baseline) = self.version(name, ages.baseline)?;
-            let previous = match ages.previous {
+            let (archetype, baseline) = self.version(name, head.ages.baseline)?;
+            let previous = match head.ages.previous {
                 0 => None,
                 age => {
                     let (same, previous) = self.version(name, age)?;
@@ -251,33 +244,10 @@ impl<H: Held> Decoder<'_, H> {
             fields: self.schema.fields(archetype),
             baseline,
             previous,
-            ages,
+            ages: head.ages,
         };
-        let into = staging.add(name, archetype);
-        match self.head.form {
-            Form::Packed => coder::decode_packed(&known, r, into)?,
-            Form::Coded => {
-                return Err(RecordError::Malformed(DecodeError::Forbidden {
-                    field: "form",
-                    at_bit: 0,
-                    value: 1,
-                }));
-            }
-        }
+        source.contents(archetype, &known, staging.add(name, archetype))?;
         Ok(())
-    }
-
-    fn archetype(&self, r: &mut BitReader<'_>) -> Result<usize, DecodeError> {
-        let at_bit = r.at_bit();
-        let archetype = usize::from(read_byte(r, "archetype")?);
-        if archetype < self.schema.archetypes().len() {
-            return Ok(archetype);
-        }
-        Err(DecodeError::Forbidden {
-            field: "archetype",
-            at_bit,
-            value: archetype as u64,
-        })
     }
 
     fn version(&self, name: BlockName, age: u8) -> Result<(usize, BlockView<'_>), RecordError> {

@@ -121,6 +121,17 @@ impl fmt::Display for Unfit {
     }
 }
 
+/// Nothing: for games without messages, or without inputs.
+impl Replicate for () {
+    const FIELDS: &'static [Field] = &[];
+
+    fn store(&self, _row: &mut RowWriter<'_>) -> Result<(), FieldError> {
+        Ok(())
+    }
+
+    fn load(_row: &mut RowReader<'_>) -> Self {}
+}
+
 impl Replicate for bool {
     const FIELDS: &'static [Field] = &[Field::new("", Kind::Flag)];
 

@@ -78,6 +78,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// Crates of others that stay where they are: each, and who may use it.
 const FENCED: &[(&str, &[&str])] = &[
     ("anyhow", PROGRAMS),
+    ("bytes", &["tickwire-net"]),
     ("clap", PROGRAMS),
     ("serde_json", PROGRAMS),
     ("getrandom", &["tickwire-net"]),
@@ -89,7 +90,11 @@ const FENCED: &[(&str, &[&str])] = &[
     ("redb", &["tickwire-demo"]),
     ("crossterm", &["tickwire-cli"]),
     ("proc-macro2", &["tickwire-derive"]),
+    ("quinn-proto", &["tickwire-net"]),
     ("quote", &["tickwire-derive"]),
+    ("rcgen", &["tickwire-net"]),
+    ("ring", &["tickwire-net"]),
+    ("rustls", &["tickwire-net"]),
     ("socket2", &["tickwire-net"]),
     ("syn", &["tickwire-derive"]),
 ];

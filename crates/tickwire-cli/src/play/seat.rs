@@ -6,7 +6,6 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -17,7 +16,7 @@ use ratatui::layout::Rect;
 use tickwire_demo::STEP;
 use tickwire_demo::gateway::{ClientGateway, Ending, Notice, Status};
 use tickwire_net::Driver;
-use tickwire_session::{Instant, Session};
+use tickwire_session::{Addr, Instant, Session};
 
 use super::netgraph::NetGraph;
 use crate::record::RecordFile;
@@ -34,7 +33,8 @@ const NOTICES_KEPT: usize = 20;
 pub(super) struct Seat {
     pub(super) driver: Driver,
     pub(super) stop: Stop,
-    pub(super) server: SocketAddr,
+    /// What the session calls the server.
+    pub(super) server: Addr,
     /// Protocol and server.
     pub(super) title: String,
     pub(super) name: String,
@@ -91,9 +91,12 @@ impl Seat {
                 Ok(ExitCode::SUCCESS)
             }
             Some(ending) => {
-                let words = game.parts().0.last_words();
+                // What carries the session may know more than the session.
+                let failure = self.driver.link_failure(self.server);
+                let words = failure.map(ToString::to_string);
+                let words = words.or_else(|| game.parts().0.last_words());
                 let words = words.unwrap_or_else(|| ending.to_string());
-                anyhow::bail!("{}: {words}", self.server)
+                anyhow::bail!("{}: {words}", self.title)
             }
         }
     }

@@ -3,6 +3,7 @@
 mod command;
 mod inspect;
 mod lossy;
+mod quic;
 mod reone;
 mod saving;
 mod serving;

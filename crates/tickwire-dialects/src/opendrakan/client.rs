@@ -17,15 +17,15 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use tickwire_session::{
-    Addr, Ended, Events, Instant, Loss, Path, PeerStats, Room, RoundTrip, Session, StreamId, Token,
-    Traffic, Transmit,
+    ATTACH_PERIOD, Addr, Ended, Events, Instant, KEEP_ALIVE, Loss, Path, PeerStats, Room, Session,
+    StreamId, StreamLoss, Transmit, Uplink,
 };
 use tickwire_state::{History, RemoteClock, Tick, Timeline, Vec2};
 use tickwire_wire::Full;
 
 use super::limits::{
-    ATTACH_PERIOD, DATAGRAM_MAX, DELAY, EVENTS_WAITING, EXTRAPOLATION_MAX, HISTORY, KEEP_ALIVE,
-    REATTACH_AFTER, TIMELINE, TIMEOUT,
+    DELAY, EVENTS_WAITING, EXTRAPOLATION_MAX, HISTORY, REATTACH_AFTER, TIMELINE, TIMEOUT,
+    UPLINK_DATAGRAM,
 };
 use super::message::{Action, ActionState, AnalogAction, Message};
 use super::snapshot::Snapshot;
@@ -64,23 +64,14 @@ impl ClientConfig {
 /// An OpenDrakan client.
 #[derive(Debug)]
 pub struct Client {
-    server: Addr,
     registry: Registry,
     delay: Duration,
     phase: Phase,
-    /// What is to be done about the stream, and was not yet.
-    order: Option<Transmit>,
+    uplink: Uplink,
     inbox: Inbox,
     outbox: Outbox,
     wanted: Wanted,
     loaded: Option<Loaded>,
-    token: Option<Token>,
-    dialled: Instant,
-    /// When the token is shown next.
-    next_attach: Instant,
-    last_heard: Instant,
-    /// When the server's datagrams last came.
-    last_datagram: Option<Instant>,
     last_snapshot: Option<Instant>,
     assemblies: Assemblies,
     history: History<Arc<Snapshot>>,
@@ -96,9 +87,7 @@ pub struct Client {
     timed: Timed,
     events: VecDeque<ClientEvent>,
     counters: ClientCounters,
-    traffic: Traffic,
     loss: Loss,
-    round_trip: RoundTrip,
 }
 
 #[derive(Debug)]
@@ -107,31 +96,18 @@ struct Loaded {
     databases: DatabaseMap,
 }
 
-/// The one stream of a client.
-const STREAM: StreamId = StreamId::Dialled(0);
-
 impl Client {
     /// A client that begins to connect.
     pub fn new(now: Instant, config: ClientConfig) -> Self {
-        let server = config.server;
         Self {
-            server,
             registry: config.registry,
             delay: config.delay,
             phase: Phase::Connecting,
-            order: Some(Transmit::Dial {
-                on: STREAM,
-                to: server,
-            }),
+            uplink: Uplink::dial(now, config.server),
             inbox: Inbox::default(),
             outbox: Outbox::new(),
             wanted: Wanted::default(),
             loaded: None,
-            token: None,
-            dialled: now,
-            next_attach: now,
-            last_heard: now,
-            last_datagram: None,
             last_snapshot: None,
             assemblies: Assemblies::default(),
             history: History::new(HISTORY),
@@ -144,9 +120,7 @@ impl Client {
             timed: Timed::default(),
             events: VecDeque::new(),
             counters: ClientCounters::default(),
-            traffic: Traffic::NONE,
             loss: Loss::new(),
-            round_trip: RoundTrip::new(),
         }
     }
 
@@ -240,7 +214,7 @@ impl Client {
 
     /// Ends the session, by ending the stream.
     pub fn disconnect(&mut self) {
-        self.hang_up(EndReason::Disconnected);
+        self.end(EndReason::Disconnected);
     }
 
     /// What was refused so far.
@@ -258,13 +232,11 @@ impl Client {
         if matches!(self.phase, Phase::Connecting | Phase::Ended(_)) {
             return Err(ActError::NotConnected);
         }
-        match self.outbox.push(message) {
-            Ok(()) => {
-                self.traffic.messages_out += 1;
-                Ok(())
-            }
-            Err(Full) => Err(ActError::TooMuchWaiting),
-        }
+        self.outbox
+            .push(message)
+            .map_err(|Full| ActError::TooMuchWaiting)?;
+        self.uplink.traffic.messages_out += 1;
+        Ok(())
     }
 
     /// Asks the application to load, once all of it is known.
@@ -293,80 +265,60 @@ impl Client {
         matches!(self.phase, Phase::Ended(_))
     }
 
-    /// Ends the stream from this side.
-    fn hang_up(&mut self, why: EndReason) {
-        if self.is_over() {
-            return;
-        }
-        let on = STREAM;
-        self.order = match (self.phase, self.order) {
-            // Never dialled.
-            (Phase::Connecting, Some(_)) => None,
-            (Phase::Connecting, None) => Some(Transmit::Abort { on }),
-            _ => Some(Transmit::Finish { on }),
-        };
-        self.end(why);
-    }
-
+    /// Ends the session, and the stream if it has not ended.
     fn end(&mut self, why: EndReason) {
         if !self.is_over() {
+            self.uplink.end();
             self.phase = Phase::Ended(why);
             self.tell(ClientEvent::Ended(why));
         }
     }
 
-    /// Whether the server's datagrams reach this client.
-    fn is_hearing(&self, now: Instant) -> bool {
-        self.last_datagram
-            .is_some_and(|last| now.since(last) < REATTACH_AFTER)
-    }
-
-    /// When the token is to be shown next.
-    fn attach_due(&self) -> Option<Instant> {
-        self.token.is_some().then_some(self.next_attach)
+    /// Whether the path takes this client's datagrams.
+    fn takes_datagrams(&self) -> bool {
+        self.uplink.datagram_room().largest >= UPLINK_DATAGRAM
     }
 
     /// Writes a datagram with what is due: the token, an acknowledgement, or both.
     fn write_datagram(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        if !self.takes_datagrams() {
+            return None;
+        }
         let before = out.len();
-        let mut w = Writer::new(out, DATAGRAM_MAX.into());
-        let token = self.token.filter(|_| now >= self.next_attach);
+        let mut w = Writer::new(out, UPLINK_DATAGRAM.into());
+        let token = self.uplink.due_token(now);
         let attach = token.map(|token| Message::Attach { token });
         let tick = self.acknowledged.filter(|_| self.acknowledge_due);
         let acknowledge = tick.map(|tick| Message::AcknowledgeSnapshot { tick });
         for message in attach.iter().chain(&acknowledge) {
-            // Two short messages always fit.
+            // The datagram is as long as both together.
             if message.encode(&mut w).is_ok() {
-                self.traffic.messages_out += 1;
+                self.uplink.traffic.messages_out += 1;
             }
         }
         if out.len() == before {
             return None;
         }
         self.acknowledge_due = false;
-        let pause = if self.is_hearing(now) {
-            KEEP_ALIVE
-        } else {
-            ATTACH_PERIOD
+        let pause = match self.uplink.hears_datagrams(now, REATTACH_AFTER) {
+            true => KEEP_ALIVE,
+            false => ATTACH_PERIOD,
         };
-        self.next_attach = now + pause;
-        self.traffic.sent(out.len() - before);
-        Some(Transmit::Datagram { to: self.server })
+        self.uplink.set_attach_at(now + pause);
+        Some(self.uplink.sent_datagram(now, out.len() - before))
     }
 }
 
 impl Session for Client {
     fn handle_opened(&mut self, now: Instant, on: StreamId, _peer: Addr) {
-        if on == STREAM && self.phase == Phase::Connecting {
+        if self.uplink.handle_opened(now, on) {
             self.phase = Phase::Handshaking;
-            self.last_heard = now;
-            self.round_trip.add_sample(now.since(self.dialled));
             self.tell(ClientEvent::Connected);
         }
     }
 
     fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
-        if on == STREAM {
+        if on == self.uplink.stream() {
             self.receive_stream(now, bytes);
         }
     }
@@ -376,25 +328,21 @@ impl Session for Client {
     }
 
     fn handle_room(&mut self, _now: Instant, path: Path, room: Room) {
-        // Its datagrams are smaller than what any path takes.
-        if path == Path::Stream(STREAM) {
-            self.outbox.set_room(room);
-        }
+        self.uplink.handle_room(path, room);
     }
 
     fn handle_closed(&mut self, _now: Instant, path: Path, _why: Ended) {
-        // Datagrams may be refused while the server restarts its socket; the stream tells.
-        if path == Path::Stream(STREAM) {
-            self.end(match self.phase {
-                Phase::Connecting => EndReason::Unreachable,
-                _ => EndReason::ServerClosed,
+        if let Some(loss) = self.uplink.handle_closed(path) {
+            self.end(match loss {
+                StreamLoss::Unreachable => EndReason::Unreachable,
+                StreamLoss::Closed => EndReason::ServerClosed,
             });
         }
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        if now >= self.last_heard + TIMEOUT {
-            self.hang_up(match self.phase {
+        if self.uplink.deadline(TIMEOUT).is_some_and(|end| now >= end) {
+            self.end(match self.phase {
                 Phase::Connecting => EndReason::Unreachable,
                 _ => EndReason::TimedOut,
             });
@@ -402,29 +350,24 @@ impl Session for Client {
     }
 
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        if let Some(order) = self.order.take() {
-            self.dialled = now;
+        if let Some(order) = self.uplink.poll_order() {
             return Some(order);
         }
         if self.is_over() {
             return None;
         }
-        if let Some(written) = self.outbox.write(out) {
-            self.traffic.sent(written);
-            return Some(Transmit::Stream { on: STREAM });
+        if let Some(written) = self.outbox.write(self.uplink.stream_room(), out) {
+            return Some(self.uplink.sent_on_stream(now, written));
         }
         self.write_datagram(now, out)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        if self.is_over() {
-            return None;
-        }
-        let deadline = self.last_heard + TIMEOUT;
-        Some(
-            self.attach_due()
-                .map_or(deadline, |attach| attach.min(deadline)),
-        )
+        let attach = self.uplink.attach_at();
+        // On a path that takes no datagrams nothing is due.
+        let attach = attach.filter(|_| self.takes_datagrams() && !self.is_over());
+        let deadline = self.uplink.deadline(TIMEOUT);
+        [attach, deadline].into_iter().flatten().min()
     }
 
     fn shut_down(&mut self, _now: Instant) {
@@ -432,7 +375,7 @@ impl Session for Client {
     }
 
     fn is_finished(&self) -> bool {
-        self.is_over() && self.order.is_none()
+        self.uplink.is_finished()
     }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
@@ -444,9 +387,7 @@ impl Session for Client {
             Phase::Playing => "Playing",
             Phase::Ended(_) => "Ended",
         };
-        let mut stats = PeerStats::new("", self.server, state);
-        stats.round_trip = self.round_trip.mean();
-        stats.traffic = self.traffic;
+        let mut stats = self.uplink.stats("", state);
         stats.refused = self.counters.undecodable;
         stats.loss = self.loss.share();
         visit(&stats);

@@ -12,7 +12,13 @@ pub const SEND_TICKS: u64 = 3;
 
 /// Snapshots of those sent to a client, counted back from the newest, that a delta may refer to: 3.2
 /// seconds of them, or more if its budget does not allow twenty a second.
-pub const SNAPSHOTS_HELD: u64 = 64;
+pub const SNAPSHOTS_HELD: usize = 64;
+
+/// A client that has acknowledged nothing for this long does not listen, or cannot: it is sent little.
+pub const SILENT_AFTER: Duration = Duration::from_secs(3);
+
+/// It is sent, in full, every tick that this divides: two a second.
+pub const SILENT_TICKS: u64 = 30;
 
 /// Bytes of a datagram sent: what crosses every network in use.
 pub const DATAGRAM_MAX: u16 = Room::DATAGRAMS.largest;
@@ -22,6 +28,9 @@ pub const DATAGRAM_MIN: u16 = 1_100;
 
 /// Bytes of a datagram accepted: all that an Ethernet frame carries.
 pub const RECEIVE_MAX: usize = 1_472;
+
+/// Bytes of a client's largest datagram: its token and an acknowledgement.
+pub const UPLINK_DATAGRAM: u16 = 22;
 
 /// Bytes before each payload: type and length.
 pub const HEADER: usize = 3;
@@ -77,18 +86,14 @@ pub const REPEAT_FOR: Duration = Duration::from_secs(1);
 /// thousand datagrams, one in five of them lost, so many times leave none missing.
 pub const REPEAT_AT_LEAST: u32 = 8;
 
-/// Between two Attach datagrams while no datagram comes from the server.
-pub const ATTACH_PERIOD: Duration = Duration::from_millis(100);
-
-/// A client that sent no datagram for this long shows its token again: it keeps the session alive while
-/// a level loads, and the address current behind a router.
-pub const KEEP_ALIVE: Duration = Duration::from_secs(1);
-
 /// Silence of datagrams after which a client attaches again: its address may have changed.
 pub const REATTACH_AFTER: Duration = Duration::from_secs(1);
 
-/// Silence on both paths after which a peer is gone.
+/// Silence on both paths after which a client that has joined, or a server, is gone.
 pub const TIMEOUT: Duration = Duration::from_secs(15);
+
+/// How long a client that is sent away may take to read what was said before.
+pub const FAREWELL: Duration = Duration::from_secs(2);
 
 /// How far back an action may date itself. Whoever claims more wants to change the past.
 pub const ACTION_AGE_MAX: Duration = Duration::from_millis(250);

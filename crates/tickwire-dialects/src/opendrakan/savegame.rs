@@ -16,6 +16,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::Range;
 
 use tickwire_state::Tick;
 use tickwire_wire::DecodeError;
@@ -57,17 +58,17 @@ pub struct SavedObject {
     pub fate: Fate,
 }
 
-/// What became of an object since the level was loaded.
+/// What became of an object since the level was loaded. `S` is how its states are held.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Fate {
+pub enum Fate<S = SavedStates> {
     /// The level has it, in other states.
-    Changed(SavedStates),
+    Changed(S),
     /// It was created.
     Created {
         /// What it is a clone of.
         prototype: ObjectId,
         /// All its states.
-        states: SavedStates,
+        states: S,
     },
     /// The level has it, but it is gone.
     Destroyed,
@@ -254,32 +255,54 @@ impl<'a> Header<'a> {
 /// A record whose bundles are not read yet: how to depends on the class.
 struct Record {
     object: ObjectId,
-    fate: RecordFate,
+    fate: Fate<RawStates>,
 }
 
-enum RecordFate {
-    Destroyed,
-    Lives {
-        prototype: Option<ObjectId>,
-        class: ClassId,
-        lifecycle: Option<Lifecycle>,
-        basic: core::ops::Range<usize>,
-        extra: core::ops::Range<usize>,
-    },
+/// The states of a record, and where in the savegame its bundles are.
+struct RawStates {
+    class: ClassId,
+    lifecycle: Option<Lifecycle>,
+    basic: Range<usize>,
+    extra: Range<usize>,
 }
 
 impl Record {
     fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let object = ObjectId(r.u32("object")?);
-        let prototype = match r.u8("what")? {
-            0 => None,
-            1 => Some(ObjectId(r.u32("prototype")?)),
-            2 => {
-                let fate = RecordFate::Destroyed;
-                return Ok(Self { object, fate });
-            }
+        let fate = match r.u8("what")? {
+            0 => Fate::Changed(RawStates::decode(r)?),
+            1 => Fate::Created {
+                prototype: ObjectId(r.u32("prototype")?),
+                states: RawStates::decode(r)?,
+            },
+            2 => Fate::Destroyed,
             other => return Err(r.refuse("what", other.into())),
         };
+        Ok(Self { object, fate })
+    }
+
+    fn into_object(
+        self,
+        bytes: &[u8],
+        registry: &Registry,
+        part: Part,
+    ) -> Result<SavedObject, SaveError> {
+        let read = |states: RawStates| states.read(bytes, registry, part);
+        let fate = match self.fate {
+            Fate::Changed(states) => Fate::Changed(read(states)?),
+            Fate::Created { prototype, states } => Fate::Created {
+                prototype,
+                states: read(states)?,
+            },
+            Fate::Destroyed => Fate::Destroyed,
+        };
+        let object = self.object;
+        Ok(SavedObject { object, fate })
+    }
+}
+
+impl RawStates {
+    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let class = ClassId(r.u32("class")?);
         let lifecycle = match r.u8("lifecycle")? {
             UNCHANGED => None,
@@ -296,52 +319,24 @@ impl Record {
             Ok(start..r.position())
         };
         Ok(Self {
-            object,
-            fate: RecordFate::Lives {
-                prototype,
-                class,
-                lifecycle,
-                basic: bundle("basic states")?,
-                extra: bundle("extra states")?,
-            },
+            class,
+            lifecycle,
+            basic: bundle("basic states")?,
+            extra: bundle("extra states")?,
         })
     }
 
-    fn into_object(
-        self,
-        bytes: &[u8],
-        registry: &Registry,
-        part: Part,
-    ) -> Result<SavedObject, SaveError> {
-        let object = self.object;
-        let (prototype, class, lifecycle, basic, extra) = match self.fate {
-            RecordFate::Destroyed => {
-                let fate = Fate::Destroyed;
-                return Ok(SavedObject { object, fate });
-            }
-            RecordFate::Lives {
-                prototype,
-                class,
-                lifecycle,
-                basic,
-                extra,
-            } => (prototype, class, lifecycle, basic, extra),
-        };
-        let schema = registry
-            .schema(class)
-            .ok_or(SaveError::UnknownClass { class, part })?;
+    fn read(self, bytes: &[u8], registry: &Registry, part: Part) -> Result<SavedStates, SaveError> {
+        let class = self.class;
+        let schema = registry.schema(class);
+        let schema = schema.ok_or(SaveError::UnknownClass { class, part })?;
         let invalid = |why| SaveError::Invalid { part, why };
-        let states = SavedStates {
+        Ok(SavedStates {
             class,
-            lifecycle,
-            basic: read_bundle(bytes, basic, &BASIC).map_err(invalid)?,
-            extra: read_bundle(bytes, extra, schema.fields()).map_err(invalid)?,
-        };
-        let fate = match prototype {
-            Some(prototype) => Fate::Created { prototype, states },
-            None => Fate::Changed(states),
-        };
-        Ok(SavedObject { object, fate })
+            lifecycle: self.lifecycle,
+            basic: read_bundle(bytes, self.basic, &BASIC).map_err(invalid)?,
+            extra: read_bundle(bytes, self.extra, schema.fields()).map_err(invalid)?,
+        })
     }
 }
 
@@ -382,7 +377,7 @@ fn write_bytes(w: &mut Writer<'_>, bytes: &[u8]) {
 fn checked(out: &mut Vec<u8>, write: impl FnOnce(&mut Writer<'_>)) {
     let start = out.len();
     write(&mut Writer::new(out, usize::MAX / 2));
-    let crc = crc32(out.get(start..).unwrap_or_default());
+    let crc = crc32fast::hash(out.get(start..).unwrap_or_default());
     out.extend_from_slice(&crc.to_le_bytes());
 }
 
@@ -404,7 +399,7 @@ fn read_part<'a, T>(
     let written = r.u32("checksum").map_err(|_| damaged)?;
     let content = bytes.get(start..end).unwrap_or_default();
     match read {
-        _ if crc32(content) != written => Err(damaged),
+        _ if crc32fast::hash(content) != written => Err(damaged),
         Ok(value) => Ok(value),
         Err(why) => Err(SaveError::Invalid { part, why }),
     }
@@ -425,7 +420,7 @@ fn forbidden(part: Part, field: &'static str, at_byte: usize, value: u64) -> Sav
 
 fn read_bundle(
     bytes: &[u8],
-    place: core::ops::Range<usize>,
+    place: Range<usize>,
     fields: &[super::Field],
 ) -> Result<Vec<Change>, DecodeError> {
     // From the start of the bytes, so that an error names the place in the savegame.
@@ -435,24 +430,4 @@ fn read_bundle(
     bundle::decode(&mut r, fields, |change| changes.push(change))?;
     r.finish()?;
     Ok(changes)
-}
-
-/// CRC-32 as Ethernet and gzip have it: finds every damage of up to 32 bits in a row.
-fn crc32(bytes: &[u8]) -> u32 {
-    let crc = bytes.iter().fold(u32::MAX, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
-            (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg())
-        })
-    });
-    !crc
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_checksum_is_the_usual_one() {
-        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
-    }
 }

@@ -5,37 +5,37 @@
 //! events over streams, and for the game who came, acted and went. The game's rules, and the files of
 //! levels and savegames, are the game's.
 
+mod admission;
 mod budget;
+mod client_state;
 mod event;
 mod level;
-mod peer;
 mod persist;
 mod receive;
 mod sending;
+mod snapshots;
 mod talk;
 mod world;
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use tickwire_session::{
-    Addr, Attachments, Ended, Events, Instant, Path, PeerStats, Room, Rooms, Session, StreamId,
+    Addr, Ended, Events, Instant, Path, Peer, PeerId, PeerStats, Peers, Room, Session, StreamId,
     Transmit,
 };
 use tickwire_state::Tick;
 
-use super::limits::{
-    BYTES_PER_SECOND, CLIENTS, DATABASES_MAX, DATAGRAM_MIN, ROOMS_MAX, SEND_TICKS, TIMEOUT,
-};
-use super::message::{Lifecycle, Message};
+use super::limits::{BYTES_PER_SECOND, CLIENTS, DATABASES_MAX, ROOMS_MAX};
+use super::message::Lifecycle;
 use super::snapshot::{Object, Snapshot};
-use super::stream::Outbox;
-use super::{ClientId, DatabaseId, ObjectId, Registry, path};
-use peer::{Moment, Peer};
+use super::{ClientId, ObjectId, Registry, path};
+use client_state::ClientState;
 use sending::Sending;
+use snapshots::{Moment, Skipped};
 use world::{Entry, World};
 
 pub use event::{Departure, ServerCounters, ServerEvent};
@@ -75,25 +75,12 @@ pub struct Server {
     databases: Vec<String>,
     clients_max: usize,
     bytes_per_second: u32,
-    attachments: Attachments<ClientId>,
-    peers: BTreeMap<ClientId, Peer>,
-    streams: BTreeMap<StreamId, ClientId>,
-    rooms: Rooms,
-    accepted: u32,
-    partings: VecDeque<Parting>,
+    peers: Peers<ClientState>,
+    /// How many of them have joined.
+    joined: usize,
     events: VecDeque<ServerEvent>,
     counters: ServerCounters,
     closing: bool,
-}
-
-/// A stream that is to be ended.
-#[derive(Debug)]
-struct Parting {
-    on: StreamId,
-    /// What was said to the client before it had to go, as far as its stream takes it.
-    outbox: Outbox,
-    /// It reads nothing: there is no use in waiting.
-    is_abrupt: bool,
 }
 
 impl Server {
@@ -137,12 +124,9 @@ impl Server {
             databases,
             clients_max: config.clients,
             bytes_per_second: config.bytes_per_second,
-            attachments: Attachments::new(secret),
-            peers: BTreeMap::new(),
-            streams: BTreeMap::new(),
-            rooms: Rooms::new(ROOMS_MAX),
-            accepted: 0,
-            partings: VecDeque::new(),
+            // No limit of the table begins before somebody comes.
+            peers: Peers::new(Instant::ZERO, secret, ROOMS_MAX),
+            joined: 0,
             events: VecDeque::new(),
             counters: ServerCounters::default(),
             closing: false,
@@ -180,21 +164,21 @@ impl Server {
     /// Every third tick is sent to every client, as its difference to what that client acknowledged.
     pub fn commit(&mut self, now: Instant) -> Tick {
         let tick = self.world.commit();
+        let (world, counters) = (&self.world, &mut self.counters);
+        let mut oldest = tick;
         // Clients that have acknowledged the same snapshot are sent the same bytes.
         let mut built: Vec<Arc<Sending>> = Vec::new();
-        for peer in self.peers.values_mut() {
-            if peer.largest < DATAGRAM_MIN {
-                let is_due = peer.addr.is_some() && tick.0.is_multiple_of(SEND_TICKS);
-                self.counters.path_too_narrow += u64::from(is_due);
-                continue;
-            }
-            let world = &self.world;
+        self.peers.mark_all_ready(|Peer { link, state }| {
+            let Some(player) = state.player_mut() else {
+                return false;
+            };
             let moment = Moment {
                 now,
                 tick,
                 remembered: world.remembered(),
+                room: link.datagram_room(),
             };
-            let skipped = peer.schedule(moment, |reference, limit| {
+            let skipped = player.snapshots.schedule(moment, |reference, limit| {
                 let same = |sending: &&Arc<Sending>| {
                     sending.reference == reference && sending.limit == limit
                 };
@@ -205,10 +189,16 @@ impl Server {
                 built.push(sending.clone());
                 sending
             });
-            self.counters.skipped += u64::from(skipped);
-        }
-        let references = self.peers.values().filter_map(Peer::oldest_reference);
-        self.world.forget_before(references.min().unwrap_or(tick));
+            match skipped {
+                Some(Skipped::OverBudget) => counters.skipped += 1,
+                Some(Skipped::PathTooNarrow) => counters.path_too_narrow += 1,
+                None => {}
+            }
+            let reference = player.snapshots.oldest_reference(now);
+            oldest = reference.map_or(oldest, |reference| oldest.min(reference));
+            player.snapshots.is_due()
+        });
+        self.world.forget_before(oldest);
         tick
     }
 
@@ -236,64 +226,30 @@ impl Server {
     }
 
     /// Sends a client away, by ending its stream: the protocol has no word for it.
-    pub fn kick(&mut self, client: ClientId) {
-        self.depart(client, Departure::Kicked);
+    pub fn kick(&mut self, now: Instant, client: ClientId) {
+        self.close(now, peer_id(client), Departure::Kicked);
     }
 
-    /// The clients that are there.
+    /// The clients that take part.
     pub fn clients(&self) -> impl Iterator<Item = ClientId> {
-        self.peers.keys().copied()
+        let joined =
+            |(id, peer): (PeerId, &Peer<ClientState>)| peer.state.player().map(|_| client_id(id));
+        self.peers.iter().filter_map(joined)
     }
 
     /// What was refused so far.
     pub const fn counters(&self) -> &ServerCounters {
         &self.counters
     }
+}
 
-    /// Tells a new client its token and what to load.
-    fn greet(&mut self, now: Instant, on: StreamId, addr: Addr) {
-        let client = ClientId(self.accepted);
-        self.accepted += 1;
-        let mut peer = Peer::new(now, on, addr, self.bytes_per_second);
-        let token = self.attachments.issue(client, addr.host);
-        let mut push = |message: &Message<'_>| {
-            // An empty outbox takes the largest table.
-            let queued = peer.outbox.push(message);
-            debug_assert!(queued.is_ok(), "the greeting fits");
-            peer.traffic.messages_out += 1;
-        };
-        push(&Message::Attach { token });
-        let mut count = 0;
-        for path in &self.databases {
-            let database = DatabaseId(count);
-            push(&Message::DatabaseEntry { database, path });
-            count += 1;
-        }
-        push(&Message::LoadLevel {
-            databases: count,
-            path: &self.level_path,
-        });
-        self.streams.insert(on, client);
-        self.peers.insert(client, peer);
-        self.tell(ServerEvent::Joined { client, addr });
-    }
+/// A client has the number of its connection.
+const fn client_id(PeerId(number): PeerId) -> ClientId {
+    ClientId(number)
+}
 
-    /// Forgets a client, and ends its stream unless it ended by itself.
-    fn depart(&mut self, client: ClientId, why: Departure) {
-        let Some(peer) = self.peers.remove(&client) else {
-            return;
-        };
-        self.attachments.remove(client);
-        self.streams.remove(&peer.stream);
-        if why != Departure::Disconnected {
-            self.partings.push_back(Parting {
-                on: peer.stream,
-                outbox: peer.outbox,
-                is_abrupt: why == Departure::FellBehind,
-            });
-        }
-        self.tell(ServerEvent::Left { client, why });
-    }
+const fn peer_id(ClientId(number): ClientId) -> PeerId {
+    PeerId(number)
 }
 
 fn build_object(entry: &Entry) -> Object {
@@ -309,16 +265,7 @@ fn build_object(entry: &Entry) -> Object {
 
 impl Session for Server {
     fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr) {
-        if self.closing || self.peers.len() >= self.clients_max {
-            self.counters.full += 1;
-            self.partings.push_back(Parting {
-                on,
-                outbox: Outbox::new(),
-                is_abrupt: false,
-            });
-            return;
-        }
-        self.greet(now, on, peer);
+        self.open(now, on, peer);
     }
 
     fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
@@ -330,92 +277,47 @@ impl Session for Server {
     }
 
     fn handle_room(&mut self, _now: Instant, path: Path, room: Room) {
-        match path {
-            Path::Stream(on) => {
-                let client = self.streams.get(&on);
-                if let Some(peer) = client.and_then(|client| self.peers.get_mut(client)) {
-                    peer.set_stream_room(room);
-                }
-                let parting = self.partings.iter_mut().find(|parting| parting.on == on);
-                if let Some(parting) = parting {
-                    parting.outbox.set_room(room);
-                }
-            }
-            Path::Datagrams(addr) => {
-                self.rooms.set(addr, room);
-                let client = self.attachments.peer_at(addr);
-                if let Some(peer) = client.and_then(|client| self.peers.get_mut(&client)) {
-                    peer.set_largest(room.largest);
-                }
-            }
-            Path::Link(_) => {}
-        }
+        self.peers.handle_room(path, room);
     }
 
     fn handle_closed(&mut self, _now: Instant, path: Path, _why: Ended) {
-        match path {
-            Path::Stream(on) => {
-                // It may have ended by itself before we got to it.
-                self.partings.retain(|parting| parting.on != on);
-                if let Some(&client) = self.streams.get(&on) {
-                    self.depart(client, Departure::Disconnected);
-                }
-            }
-            // Only the stream's end or silence ends a session: datagrams may be refused for a moment.
-            Path::Datagrams(addr) => self.rooms.remove(addr),
-            // Its streams have ended before it.
-            Path::Link(_) => {}
+        if let Some((id, peer)) = self.peers.handle_closed(path) {
+            self.note_gone(id, &peer.state.stage, Departure::Disconnected);
         }
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        let silent = |(client, peer): (&ClientId, &Peer)| {
-            (now >= peer.last_heard + TIMEOUT).then_some(*client)
-        };
-        let silent: Vec<_> = self.peers.iter().filter_map(silent).collect();
-        for client in silent {
-            self.depart(client, Departure::TimedOut);
-        }
+        self.handle_due(now);
     }
 
     fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        if let Some(parting) = self.partings.front_mut() {
-            let on = parting.on;
-            if parting.is_abrupt {
-                self.partings.pop_front();
-                return Some(Transmit::Abort { on });
-            }
-            if parting.outbox.write(out).is_some() {
-                return Some(Transmit::Stream { on });
-            }
-            self.partings.pop_front();
-            return Some(Transmit::Finish { on });
-        }
         self.peers
-            .values_mut()
-            .find_map(|peer| peer.write_stream(out).or_else(|| peer.write_datagram(out)))
+            .poll_transmit(out, |_, Peer { link, state }, out| state.write(link, out))
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let deadlines = self.peers.values().map(|peer| peer.last_heard + TIMEOUT);
-        deadlines.min()
+        self.peers.next_due()
     }
 
-    fn shut_down(&mut self, _now: Instant) {
+    fn set_busy(&mut self, is_busy: bool) {
+        self.peers.set_busy(is_busy);
+    }
+
+    fn shut_down(&mut self, now: Instant) {
         self.closing = true;
-        let clients: Vec<_> = self.peers.keys().copied().collect();
-        for client in clients {
-            self.depart(client, Departure::ShutDown);
+        let everybody: Vec<_> = self.peers.iter().map(|(id, _)| id).collect();
+        for id in everybody {
+            self.close(now, id, Departure::ShutDown);
         }
     }
 
     fn is_finished(&self) -> bool {
-        self.peers.is_empty() && self.partings.is_empty()
+        self.peers.is_empty()
     }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
-        for peer in self.peers.values() {
-            visit(&peer.stats());
+        for (_, Peer { link, state }) in self.peers.iter() {
+            visit(&state.stats(link));
         }
     }
 

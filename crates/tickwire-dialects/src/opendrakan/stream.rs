@@ -16,17 +16,17 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    /// Takes bytes, and hands every message that is whole to `hear`.
+    /// Takes bytes, and hands every message that is whole to `handle`.
     pub(super) fn receive(
         &mut self,
         way: Way,
         bytes: &[u8],
-        mut hear: impl FnMut(Message<'_>),
+        mut handle: impl FnMut(Message<'_>),
     ) -> Result<(), DecodeError> {
         self.bytes.extend_from_slice(bytes);
         let mut r = Reader::new(&self.bytes);
         while let Some(message) = Message::decode_arrived(&mut r, way)? {
-            hear(message);
+            handle(message);
         }
         let read = r.position();
         self.bytes.drain(..read);
@@ -43,8 +43,8 @@ impl Outbox {
         Self(Backlog::new(STREAM_WAITING))
     }
 
-    pub(super) const fn set_room(&mut self, room: Room) {
-        self.0.set_room(room);
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.waiting() == 0
     }
 
     /// Queues a message, unless too much waits already.
@@ -54,8 +54,12 @@ impl Outbox {
             .push(|out| message.encode(&mut Writer::new(out, limit)))
     }
 
-    /// Moves what there is room for to `out`; returns how many bytes that is, if any.
-    pub(super) fn write(&mut self, out: &mut Vec<u8>) -> Option<usize> {
+    /// Moves up to `room` bytes to `out`; returns how many that is, if any.
+    pub(super) fn write(&mut self, room: u32, out: &mut Vec<u8>) -> Option<usize> {
+        self.0.set_room(Room {
+            bytes: room,
+            ..Room::CLOSED
+        });
         self.0.write(out)
     }
 }

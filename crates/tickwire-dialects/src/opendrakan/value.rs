@@ -5,93 +5,70 @@ use tickwire_wire::DecodeError;
 
 use super::{Reader, Writer};
 
-/// What a state holds.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-#[expect(missing_docs, reason = "each is the type of its name")]
-pub enum Kind {
-    Bool,
-    U8,
-    I8,
-    U16,
-    I16,
-    U32,
-    I32,
-    U64,
-    F32,
-    F64,
-    Vec2,
-    Vec3,
-    Quat,
+/// The table: a kind of values, its type, its bytes, and the value of a state that was never set.
+macro_rules! kinds {
+    ($($kind:ident($type:ty) $size:literal, $zero:expr;)*) => {
+        /// What a state holds.
+        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+        #[expect(missing_docs, reason = "each is the type of its name")]
+        pub enum Kind {
+            $($kind,)*
+        }
+
+        /// The value of a state.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[expect(missing_docs, reason = "each is the type of its name")]
+        pub enum Value {
+            $($kind($type),)*
+        }
+
+        impl Kind {
+            /// Every kind.
+            pub const ALL: &[Self] = &[$(Self::$kind,)*];
+
+            /// Bytes of a value; a boolean shares its byte with its neighbours.
+            pub const fn size(self) -> usize {
+                match self {
+                    $(Self::$kind => $size,)*
+                }
+            }
+
+            /// The value that a state has before it was ever set.
+            pub const fn zero(self) -> Value {
+                match self {
+                    $(Self::$kind => Value::$kind($zero),)*
+                }
+            }
+        }
+
+        impl Value {
+            /// What kind it is.
+            pub const fn kind(self) -> Kind {
+                match self {
+                    $(Self::$kind(_) => Kind::$kind,)*
+                }
+            }
+        }
+    };
 }
 
-/// The value of a state.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "each is the type of its name")]
-pub enum Value {
-    Bool(bool),
-    U8(u8),
-    I8(i8),
-    U16(u16),
-    I16(i16),
-    U32(u32),
-    I32(i32),
-    U64(u64),
-    F32(f32),
-    F64(f64),
-    Vec2(Vec2),
-    Vec3(Vec3),
-    Quat(Quat),
+kinds! {
+    Bool(bool) 1, false;
+    U8(u8) 1, 0;
+    I8(i8) 1, 0;
+    U16(u16) 2, 0;
+    I16(i16) 2, 0;
+    U32(u32) 4, 0;
+    I32(i32) 4, 0;
+    U64(u64) 8, 0;
+    F32(f32) 4, 0.0;
+    F64(f64) 8, 0.0;
+    Vec2(Vec2) 8, Vec2 { x: 0.0, y: 0.0 };
+    Vec3(Vec3) 12, Vec3::ZERO;
+    Quat(Quat) 16, Quat::IDENTITY;
 }
 
 impl Kind {
-    /// Every kind.
-    pub const ALL: [Self; 13] = [
-        Self::Bool,
-        Self::U8,
-        Self::I8,
-        Self::U16,
-        Self::I16,
-        Self::U32,
-        Self::I32,
-        Self::U64,
-        Self::F32,
-        Self::F64,
-        Self::Vec2,
-        Self::Vec3,
-        Self::Quat,
-    ];
-
-    /// Bytes of a value; a boolean shares its byte with its neighbours.
-    pub const fn size(self) -> usize {
-        match self {
-            Self::Bool | Self::U8 | Self::I8 => 1,
-            Self::U16 | Self::I16 => 2,
-            Self::U32 | Self::I32 | Self::F32 => 4,
-            Self::U64 | Self::F64 | Self::Vec2 => 8,
-            Self::Vec3 => 12,
-            Self::Quat => 16,
-        }
-    }
-
-    /// The value that a state has before it was ever set.
-    pub const fn zero(self) -> Value {
-        match self {
-            Self::Bool => Value::Bool(false),
-            Self::U8 => Value::U8(0),
-            Self::I8 => Value::I8(0),
-            Self::U16 => Value::U16(0),
-            Self::I16 => Value::I16(0),
-            Self::U32 => Value::U32(0),
-            Self::I32 => Value::I32(0),
-            Self::U64 => Value::U64(0),
-            Self::F32 => Value::F32(0.0),
-            Self::F64 => Value::F64(0.0),
-            Self::Vec2 => Value::Vec2(Vec2 { x: 0.0, y: 0.0 }),
-            Self::Vec3 => Value::Vec3(Vec3::ZERO),
-            Self::Quat => Value::Quat(Quat::IDENTITY),
-        }
-    }
-
     /// Reads a value of a whole number of bytes. Booleans are the bundle's, which packs them.
     pub(super) fn decode(
         self,
@@ -129,25 +106,6 @@ impl Kind {
 }
 
 impl Value {
-    /// What kind it is.
-    pub const fn kind(self) -> Kind {
-        match self {
-            Self::Bool(_) => Kind::Bool,
-            Self::U8(_) => Kind::U8,
-            Self::I8(_) => Kind::I8,
-            Self::U16(_) => Kind::U16,
-            Self::I16(_) => Kind::I16,
-            Self::U32(_) => Kind::U32,
-            Self::I32(_) => Kind::I32,
-            Self::U64(_) => Kind::U64,
-            Self::F32(_) => Kind::F32,
-            Self::F64(_) => Kind::F64,
-            Self::Vec2(_) => Kind::Vec2,
-            Self::Vec3(_) => Kind::Vec3,
-            Self::Quat(_) => Kind::Quat,
-        }
-    }
-
     /// Whether every number in it is one.
     pub const fn is_finite(self) -> bool {
         match self {

@@ -4,3 +4,4 @@ mod assembling;
 mod connecting;
 mod loading;
 mod showing;
+mod transitions;

@@ -8,8 +8,8 @@ use tickwire_dialects::opendrakan::{ObjectId, Phase, Value, inspect};
 use tickwire_state::Tick;
 use tickwire_wire::FieldLog;
 
-use super::script::{ClientScript, ServerScript, bytes_of, config, machine};
 use crate::golden::unhex;
+use crate::script::{ClientScript, ServerScript, bytes_of, config, machine};
 
 fn running(tick: u64, object: u32) -> Message<'static> {
     let change = Change {

@@ -1,4 +1,4 @@
-//! OpenDrakan, client and server, against its wire document and the bytes of the original encoder.
+//! OpenDrakan, client and server, against its documents and the bytes of the original encoder.
 
 mod bundle;
 mod client;
@@ -16,3 +16,5 @@ mod golden;
 mod sabotage;
 #[path = "../harness/seeds.rs"]
 mod seeds;
+#[path = "../harness/states.rs"]
+mod states;

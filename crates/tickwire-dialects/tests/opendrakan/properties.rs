@@ -6,7 +6,7 @@ use tickwire_dialects::opendrakan::message::Lifecycle;
 use tickwire_dialects::opendrakan::{ObjectId, ServerConfig, State, Value};
 use tickwire_state::{Quat, Tick, Vec3};
 
-use super::script::{ClientScript, PROTOTYPE, ServerScript, config, machine};
+use crate::script::{ClientScript, PROTOTYPE, ServerScript, config, machine};
 
 const ANN: tickwire_session::Addr = machine(2, 5_000);
 const OBJECTS: u32 = 30;

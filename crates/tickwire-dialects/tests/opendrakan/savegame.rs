@@ -9,7 +9,7 @@ use tickwire_dialects::opendrakan::{
 use tickwire_session::Instant;
 use tickwire_state::{Tick, Vec3};
 
-use super::script::{PROTOTYPE, config, registry};
+use crate::script::{PROTOTYPE, config, registry};
 
 const CREATED: ObjectId = ObjectId(6);
 

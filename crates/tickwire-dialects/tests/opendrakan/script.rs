@@ -18,8 +18,11 @@ use tickwire_dialects::opendrakan::{
 };
 use tickwire_session::{Addr, Host, Room};
 
-pub(crate) use client::{ClientScript, SERVER};
-pub(crate) use server::ServerScript;
+pub(crate) use client::{CLIENT_LICENCE, ClientScript, SERVER};
+pub(crate) use server::{SERVER_LICENCE, ServerScript};
+
+/// What the scripts hold both sides to: no transition that it does not have.
+const STATES: &str = include_str!("../../src/opendrakan/STATES.md");
 
 /// The class of every object.
 pub(crate) const CLASS: ClassId = ClassId(1);

@@ -2,5 +2,7 @@
 
 mod acting;
 mod attaching;
+mod crowds;
 mod ending;
 mod snapshots;
+mod transitions;

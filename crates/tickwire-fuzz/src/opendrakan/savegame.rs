@@ -56,21 +56,11 @@ fn checked(script: &mut Script<'_>) -> Vec<u8> {
     let length = u16::try_from(level.len()).expect("five bytes");
     out.extend(length.to_le_bytes());
     out.extend(level);
-    out.extend(crc32(&out).to_le_bytes());
+    out.extend(crc32fast::hash(&out).to_le_bytes());
     for _ in 0..records {
         let record = script.blob();
         out.extend(record);
-        out.extend(crc32(record).to_le_bytes());
+        out.extend(crc32fast::hash(record).to_le_bytes());
     }
     out
-}
-
-/// CRC-32 as Ethernet and gzip have it.
-fn crc32(bytes: &[u8]) -> u32 {
-    let crc = bytes.iter().fold(u32::MAX, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
-            (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg())
-        })
-    });
-    !crc
 }

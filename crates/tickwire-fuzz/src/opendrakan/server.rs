@@ -57,7 +57,7 @@ struct Run {
     created: Vec<ObjectId>,
 }
 
-/// A stream that a client opened, and what it heard there.
+/// A stream that a client opened, and what it was told there.
 #[derive(Default)]
 struct Stream {
     token: Option<Token>,
@@ -99,7 +99,7 @@ impl Scripted for Run {
             }
             Seen::Transmit(Transmit::Stream { on }, bytes) => {
                 if let Some(stream) = streams.get_mut(&on) {
-                    stream.hear(bytes);
+                    stream.receive(bytes);
                 }
             }
             Seen::Transmit(Transmit::Finish { on } | Transmit::Abort { on }, _) => {
@@ -113,7 +113,8 @@ impl Scripted for Run {
     fn check(&mut self) {
         let server = &self.driven.session;
         let peers = self.driven.check_figures();
-        assert!(peers <= 8 && server.clients().count() == peers);
+        let clients = server.clients().count();
+        assert!(clients <= 8 && clients <= peers);
         assert!(!server.is_finished() || peers == 0);
     }
 }
@@ -195,7 +196,8 @@ impl Run {
                 channel: 0,
                 speed: 1.0,
             })),
-            118 => server.kick(ClientId(script.u8().into())),
+            118 => server.kick(now, ClientId(script.u8().into())),
+            121 => server.set_busy(script.u8() == 0xff),
             119 if script.u8() == 0xff => server.shut_down(now),
             // What is saved can be loaded.
             120 => {
@@ -208,7 +210,7 @@ impl Run {
 }
 
 impl Stream {
-    fn hear(&mut self, bytes: &[u8]) {
+    fn receive(&mut self, bytes: &[u8]) {
         self.unread.extend(bytes);
         let mut r = Reader::new(&self.unread);
         while let Some(message) =

@@ -17,8 +17,8 @@ pub struct Notices<'a> {
     pub gones: &'a [(PlaceNumber, BlockNumber)],
 }
 
-/// One thing that was left.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// One thing that was left. A packet's are in ascending order.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Notice {
     /// All places.
     Clear,
@@ -61,24 +61,30 @@ pub(super) fn read(
     if first & 1 == 1 {
         each(Notice::Clear);
     }
-    let mut place = 0;
+    let mut before = None;
     for _ in 0..first >> 1 {
-        place = next_place(r, place)?;
+        let place = read_place(r, before.unwrap_or(0))?;
+        if before == Some(place) {
+            return Err(r.refuse("place", 0));
+        }
         each(Notice::Leave(PlaceNumber(place)));
+        before = Some(place);
     }
-    let mut place = 0;
+    let mut before = None;
     for _ in 0..r.varint("gones")? {
-        place = next_place(r, place)?;
+        let place = read_place(r, before.map_or(0, |(place, _)| place))?;
         let block = r.varint("block")?;
-        let Ok(block) = u16::try_from(block) else {
+        let number = u16::try_from(block).ok();
+        let Some(number) = number.filter(|number| before < Some((place, *number))) else {
             return Err(r.refuse("block", block.into()));
         };
-        each(Notice::Gone(PlaceNumber(place), BlockNumber(block)));
+        each(Notice::Gone(PlaceNumber(place), BlockNumber(number)));
+        before = Some((place, number));
     }
     Ok(())
 }
 
-fn next_place(r: &mut Reader<'_, LittleEndian>, before: u32) -> Result<u32, DecodeError> {
+fn read_place(r: &mut Reader<'_, LittleEndian>, before: u32) -> Result<u32, DecodeError> {
     let step = r.varint("place")?;
     let place = before.checked_add(step);
     place.ok_or_else(|| r.refuse("place", step.into()))

@@ -49,6 +49,24 @@ impl Held for Versions {
     }
 }
 
+fn coding() -> Coding {
+    Coding::new(Prior::general(&schema()))
+}
+
+fn read(
+    head: &RecordHead,
+    held: &Versions,
+    body: &[u8],
+    staging: &mut Staging,
+) -> Result<usize, RecordError> {
+    let reading = Reading {
+        schema: &schema(),
+        held,
+        send: SEND,
+    };
+    decode(head, &reading, body, &mut coding(), staging)
+}
+
 fn head(target: Target, baseline: u8, previous: u8) -> RecordHead {
     RecordHead {
         place: PLACE,
@@ -58,9 +76,20 @@ fn head(target: Target, baseline: u8, previous: u8) -> RecordHead {
     }
 }
 
-/// Encodes these blocks relative to what is held, decodes them, and compares.
+/// Encodes these blocks relative to what is held, decodes them, and compares, in both forms. Returns
+/// the packed body.
 #[track_caller]
 fn check(head: &RecordHead, held: &Versions, now: &[(u16, usize, BlockBuf)]) -> Vec<u8> {
+    let coded = RecordHead {
+        form: Form::Coded,
+        ..*head
+    };
+    check_form(&coded, held, now);
+    check_form(head, held, now)
+}
+
+#[track_caller]
+fn check_form(head: &RecordHead, held: &Versions, now: &[(u16, usize, BlockBuf)]) -> Vec<u8> {
     let schema = schema();
     let blocks: Vec<_> = now
         .iter()
@@ -80,12 +109,12 @@ fn check(head: &RecordHead, held: &Versions, now: &[(u16, usize, BlockBuf)]) -> 
         })
         .collect();
     let mut bytes = Vec::new();
-    encode(head, blocks, &mut bytes);
+    encode(head, blocks, &mut coding(), &mut bytes);
     let length = bytes.len();
     // A body ends by itself: whatever follows is not its.
     bytes.extend([0xff; 9]);
     let mut staging = Staging::default();
-    let got = decode(head, SEND, &schema, held, &bytes, &mut staging);
+    let got = read(head, held, &bytes, &mut staging);
     assert_eq!(got, Ok(length));
     let got: Vec<_> = staging
         .blocks()
@@ -146,10 +175,7 @@ fn a_baseline_that_is_not_held_is_named() {
         &held,
         &[(3, 1, block(1, &[(1, 2)], 6))],
     );
-    let read = |head: &RecordHead| {
-        let mut staging = Staging::default();
-        decode(head, SEND, &schema(), &held, &body, &mut staging)
-    };
+    let read = |head: &RecordHead| read(head, &held, &body, &mut Staging::default());
     let lacking = |age| {
         Err(RecordError::Lacking {
             name: BlockName {
@@ -166,20 +192,20 @@ fn a_baseline_that_is_not_held_is_named() {
 #[test]
 fn what_no_schema_has_is_refused() {
     let held = Versions::default();
-    let read = |head: &RecordHead, body: &[u8]| {
-        let got = decode(head, SEND, &schema(), &held, body, &mut Staging::default());
+    let refused = |head: &RecordHead, body: &[u8]| {
+        let got = read(head, &held, body, &mut Staging::default());
         match got {
             Err(RecordError::Malformed(DecodeError::Forbidden { field, .. })) => field,
             other => panic!("{other:?}"),
         }
     };
     let one = head(Target::Block(BlockNumber(0)), 0, 0);
-    assert_eq!(read(&one, &[2, 0]), "archetype");
+    assert_eq!(refused(&one, &[2, 0]), "archetype");
     // A block number behind the last, and one that is none.
     let all = head(Target::Place, 0, 0);
-    assert_eq!(read(&all, &[63 << 2, 0, 0, 0, 0, 63 << 2, 0, 0]), "lead");
+    assert_eq!(refused(&all, &[63 << 2, 0, 0, 0, 0, 63 << 2, 0, 0]), "lead");
     let last = [63 << 2, 0xff, 0xff, 0, 0, 1 << 2];
-    assert_eq!(read(&all, &last), "lead");
+    assert_eq!(refused(&all, &last), "lead");
 }
 
 #[test]
@@ -188,31 +214,36 @@ fn every_prefix_and_every_flipped_bit_give_blocks_or_an_error() {
         (0, 1, block(1, &[(0, 7), (63, 9)], 30)),
         (80, 0, block(0, &[(5, 6)], 3)),
     ];
-    let (held, head) = (Versions::default(), head(Target::Place, 0, 0));
-    let body = check(&head, &held, &now);
-    let read = |body: &[u8]| decode(&head, SEND, &schema(), &held, body, &mut Staging::default());
-    for length in 0..body.len() {
-        assert!(read(&body[..length]).is_err(), "{length}");
-    }
-    for bit in 0..body.len() * 8 {
-        let mut body = body.clone();
-        body[bit / 8] ^= 1 << (bit % 8);
-        if let Ok(length) = read(&body) {
-            assert!(length <= body.len());
+    for form in [Form::Packed, Form::Coded] {
+        let held = Versions::default();
+        let head = RecordHead {
+            form,
+            ..head(Target::Place, 0, 0)
+        };
+        let body = check_form(&head, &held, &now);
+        let read = |body: &[u8]| read(&head, &held, body, &mut Staging::default());
+        for length in 0..body.len() {
+            assert!(read(&body[..length]).is_err(), "{form:?} {length}");
+        }
+        for bit in 0..body.len() * 8 {
+            let mut body = body.clone();
+            body[bit / 8] ^= 1 << (bit % 8);
+            if let Ok(length) = read(&body) {
+                assert!(length <= body.len());
+            }
         }
     }
 }
 
 #[test]
 fn buffers_are_used_again() {
-    let schema = schema();
     let (head, held) = (head(Target::Place, 0, 0), Versions::default());
     let now = [(0, 1, block(1, &[(0, 7)], 30))];
     let body = check(&head, &held, &now);
     let mut staging = Staging::default();
     let mut at = Vec::new();
     for _ in 0..2 {
-        decode(&head, SEND, &schema, &held, &body, &mut staging).unwrap();
+        read(&head, &held, &body, &mut staging).unwrap();
         at.push(staging.blocks()[0].contents.lanes.as_ptr());
         staging.reset();
         assert!(staging.blocks().is_empty());

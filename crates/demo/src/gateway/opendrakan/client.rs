@@ -10,13 +10,13 @@ use tickwire_dialects::opendrakan::{
 };
 use tickwire_session::{Addr, Events, Instant, Session, TokenBucket};
 
-use super::super::{ArenaClient, ClientGateway, Ending, Notice, Status};
 use super::words::{Kill, PilotNumber, ScoreLine};
 use super::{
     AIM, BUTTONS, CLASS, DATABASES, ENTER, GONE, HEALTH, KILLED, OWNER, SCORE, YOU, choice_codes,
     kind_of, registry,
 };
 use crate::flight::narrow;
+use crate::gateway::{ArenaClient, ClientGateway, Ending, Notice, Status};
 use crate::limits::{NAME_BYTES, PILOTS};
 use crate::{Heading, Intent, Loadout, OwnerId, Score, Seen, SeenId, Vec2, View};
 
@@ -31,8 +31,8 @@ const AIM_PERIOD: Duration = Duration::from_millis(50);
 pub(super) struct Gateway {
     client: Client,
     loadout: Loadout,
-    /// Whether the server said what to load: one that has no place does not.
-    was_let_in: bool,
+    /// Whether a snapshot was complete: a server that has no place closes the connection before.
+    has_started: bool,
     /// Why the server's level cannot be played.
     misfit: Option<String>,
     own: Option<PilotNumber>,
@@ -49,7 +49,7 @@ impl Gateway {
         Self {
             client: Client::new(now, ClientConfig::new(server, registry())),
             loadout,
-            was_let_in: false,
+            has_started: false,
             misfit: None,
             own: None,
             scores: BTreeMap::new(),
@@ -62,7 +62,6 @@ impl Gateway {
 
     /// The arena is loaded as soon as it is asked for: it is all in this program.
     fn load(&mut self) {
-        self.was_let_in = true;
         let numbers = (0..).map(opendrakan::DatabaseId);
         let level = LoadedLevel {
             databases: DATABASES.map(Into::into).into_iter().zip(numbers).collect(),
@@ -76,6 +75,7 @@ impl Gateway {
 
     /// Chooses the weapons that are not the usual ones, and brings the ship.
     fn enter(&mut self, now: Instant) {
+        self.has_started = true;
         let usual = choice_codes(Loadout::STANDARD);
         let chosen = choice_codes(self.loadout).zip(usual);
         let choices = chosen
@@ -87,7 +87,7 @@ impl Gateway {
         }
     }
 
-    fn hear(&mut self, channel: u32, body: &[u8], notices: &mut Vec<Notice>) {
+    fn handle_global(&mut self, channel: u32, body: &[u8], notices: &mut Vec<Notice>) {
         match channel {
             YOU => self.own = PilotNumber::decode(body).or(self.own),
             SCORE => {
@@ -177,7 +177,7 @@ impl ClientGateway for Gateway {
                 ClientEvent::Load { .. } => self.load(),
                 ClientEvent::Started => self.enter(now),
                 ClientEvent::GlobalMessage { channel, body, .. } => {
-                    self.hear(channel, &body, notices);
+                    self.handle_global(channel, &body, notices);
                 }
                 _ => {}
             }
@@ -196,7 +196,7 @@ impl ClientGateway for Gateway {
                 EndReason::TimedOut => Ending::TimedOut,
                 EndReason::Disconnected if self.misfit.is_some() => Ending::Broken,
                 EndReason::Disconnected => Ending::Left,
-                EndReason::ServerClosed if !self.was_let_in => Ending::Refused,
+                EndReason::ServerClosed if !self.has_started => Ending::Refused,
                 EndReason::Undecodable => Ending::Broken,
                 _ => Ending::Removed,
             }),

@@ -9,10 +9,10 @@ use tickwire_dialects::opendrakan::message::Lifecycle;
 use tickwire_dialects::opendrakan::savegame::{Fate, SavedObject, SavedStates, Savegame};
 use tickwire_dialects::opendrakan::{BasicState, ObjectId, Quat, Server, Value, Vec3};
 
-use super::super::LoadError;
 use super::server::{Gateway, Thing};
 use super::words::PilotNumber;
 use super::{HEALTH, OWNER, kind_of, registry};
+use crate::gateway::LoadError;
 use crate::{Arena, Berth, Heading, Kind, OwnerId, Vec2};
 
 impl Gateway {
@@ -117,7 +117,7 @@ fn berth(states: &SavedStates) -> Option<(OwnerId, Berth)> {
 }
 
 /// What a savegame of the arena holds, a line each.
-pub(in super::super) fn describe(save: &[u8]) -> Result<Vec<String>, LoadError> {
+pub(in crate::gateway) fn describe(save: &[u8]) -> Result<Vec<String>, LoadError> {
     let save = Savegame::decode(save, &registry()).map_err(LoadError::Unreadable)?;
     let mut lines = vec![format!(
         "{} at tick {} ({:.1} s), {} objects, next number {}",

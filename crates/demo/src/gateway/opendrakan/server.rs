@@ -14,11 +14,11 @@ use tickwire_dialects::opendrakan::{
 };
 use tickwire_session::{Events, Instant, Session, TokenBucket};
 
-use super::super::{LoadError, Notice, ServerGateway};
 use super::words::{PilotNumber, ScoreLine};
 use super::{
     AIM, CLASS, DATABASES, ENTER, LEVEL, PROTOTYPES, SCORE, YOU, button, choice, registry,
 };
+use crate::gateway::{LoadError, Notice, ServerGateway};
 use crate::{Arena, EntityId, Intent, Kind, Loadout, OwnerId, PilotId, Vec2, Worlds, limits};
 
 /// Shots that are seen and heard to be fired at once, and how soon one more may be. Each costs every
@@ -86,7 +86,13 @@ impl Gateway {
         }
     }
 
-    fn apply(&mut self, event: ServerEvent, arena: &mut Arena, notices: &mut Vec<Notice>) {
+    fn apply(
+        &mut self,
+        now: Instant,
+        event: ServerEvent,
+        arena: &mut Arena,
+        notices: &mut Vec<Notice>,
+    ) {
         match event {
             ServerEvent::Joined { client, .. } => {
                 // The protocol has no place for a name.
@@ -96,7 +102,7 @@ impl Gateway {
                         self.clients.insert(client, Player::new(pilot));
                         notices.push(Notice::Joined { name });
                     }
-                    Err(_) => self.server.kick(client),
+                    Err(_) => self.server.kick(now, client),
                 }
             }
             ServerEvent::Acted {
@@ -203,10 +209,10 @@ impl ServerGateway for Gateway {
         &self.server
     }
 
-    fn collect(&mut self, _now: Instant, worlds: &mut Worlds, notices: &mut Vec<Notice>) {
+    fn collect(&mut self, now: Instant, worlds: &mut Worlds, notices: &mut Vec<Notice>) {
         let arena = &mut worlds.arena;
         while let Some(event) = self.server.poll_event() {
-            self.apply(event, arena, notices);
+            self.apply(now, event, arena, notices);
         }
         for player in self.clients.values_mut() {
             arena.set_intent(player.pilot, player.take_intent());
@@ -267,7 +273,7 @@ mod tests {
             client: CLIENT,
             addr: tickwire_sim::addr::loopback(1),
         };
-        gateway.apply(joined, &mut arena, &mut Vec::new());
+        gateway.apply(Instant::ZERO, joined, &mut arena, &mut Vec::new());
         (gateway, arena)
     }
 

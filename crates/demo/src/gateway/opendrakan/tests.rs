@@ -7,8 +7,8 @@ use tickwire_session::{Instant, Session};
 use tickwire_sim::addr::machine;
 use tickwire_sim::{Chance, Conditions, Network};
 
-use super::super::{ArenaClient, ClientGateway, Notice, Status};
 use super::*;
+use crate::gateway::{ArenaClient, ClientGateway, Notice, Status};
 use crate::{Bot, Host, Loadout, OwnerId, STEP, Vec2, View};
 
 #[test]

@@ -13,12 +13,14 @@ use alloc::vec::Vec;
 
 use tickwire_state::Tick;
 
-use super::super::bundle::{self, Change};
-use super::super::limits::{ASSEMBLED_OBJECTS_MAX, ASSEMBLIES_MAX, OBJECTS_MAX, UNRESOLVED_MAX};
-use super::super::message::{BasicChanges, Confirm, Lifecycle};
-use super::super::snapshot::{Object, Snapshot};
-use super::super::{ClassId, ObjectId, Reader, Registry};
 use super::load::Classes;
+use crate::opendrakan::bundle::{self, Change};
+use crate::opendrakan::limits::{
+    ASSEMBLED_OBJECTS_MAX, ASSEMBLIES_MAX, OBJECTS_MAX, UNRESOLVED_MAX,
+};
+use crate::opendrakan::message::{BasicChanges, Confirm, Lifecycle};
+use crate::opendrakan::snapshot::{Object, Snapshot};
+use crate::opendrakan::{BASIC, ClassId, ObjectId, Reader, Registry};
 
 /// The snapshots that are not complete, by tick.
 #[derive(Debug, Default)]
@@ -48,7 +50,7 @@ pub(super) struct Assembly {
 struct Parts {
     prototype: Option<ObjectId>,
     lifecycle: Option<Lifecycle>,
-    basic: [Option<Change>; super::super::BASIC.len()],
+    basic: [Option<Change>; BASIC.len()],
     extra: Vec<Option<Change>>,
 }
 
@@ -79,8 +81,12 @@ pub(super) struct NoRoom;
 pub(super) enum Spoilt {
     /// It has more changes than were confirmed.
     TooManyChanges,
-    /// It changes an object that is not there, or holds too many.
-    Objects,
+    /// It creates an object that its reference has.
+    CreatedTwice,
+    /// It changes an object that its reference does not have.
+    UnknownObject,
+    /// It holds more than a client keeps.
+    TooManyObjects,
 }
 
 impl Assemblies {
@@ -256,26 +262,28 @@ impl Assembly {
             .map(|reference| reference.objects.clone())
             .unwrap_or_default();
         for (&id, parts) in &self.objects {
+            let known_before = objects.get(&id);
+            let mut object = match (known_before, parts.prototype) {
+                (Some(_), Some(_)) => return Err(Spoilt::CreatedTwice),
+                (Some(object), None) => Object::clone(object),
+                // Only a full snapshot has objects of the level that its reference, which is nothing,
+                // does not have.
+                (None, None) if known.reference.is_some() => return Err(Spoilt::UnknownObject),
+                (None, prototype) => {
+                    let class = self.class_of(id, known);
+                    let schema = class.and_then(|class| known.registry.schema(class));
+                    Object::untouched(class, prototype, schema)
+                }
+            };
             if parts.lifecycle == Some(Lifecycle::Destroyed) {
                 objects.remove(&id);
                 continue;
             }
-            // A delta speaks of objects that the reference has, or creates them.
-            let is_told = parts.prototype.is_some() || known.reference.is_none();
-            let mut object = match objects.get(&id) {
-                Some(object) if parts.prototype.is_none() => Object::clone(object),
-                _ if is_told => {
-                    let class = self.class_of(id, known);
-                    let schema = class.and_then(|class| known.registry.schema(class));
-                    Object::untouched(class, parts.prototype, schema)
-                }
-                _ => return Err(Spoilt::Objects),
-            };
             parts.apply_to(&mut object);
             objects.insert(id, Arc::new(object));
         }
         if objects.len() > OBJECTS_MAX {
-            return Err(Spoilt::Objects);
+            return Err(Spoilt::TooManyObjects);
         }
         Ok(Some(Snapshot {
             tick: confirm.tick,

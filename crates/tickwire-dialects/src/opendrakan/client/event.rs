@@ -8,7 +8,7 @@ use core::time::Duration;
 use tickwire_session::counters;
 use tickwire_state::Tick;
 
-use super::super::{AssetRef, DatabaseId, ObjectId};
+use crate::opendrakan::{AssetRef, DatabaseId, ObjectId};
 
 /// How far the client has come (see `STATES.md`).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -163,11 +163,13 @@ counters! {
         reference_missing,
         /// Snapshots with more changes than were confirmed.
         count_mismatch,
-        /// Snapshots that change objects which are not there.
+        /// Snapshots that create objects which their reference has.
+        created_twice,
+        /// Snapshots that change objects which their reference does not have.
         unknown_object,
         /// Extra states that are not as their class says.
         bad_bundle,
-        /// Changes for which there was no room.
+        /// Changes, and snapshots, for which there was no room.
         no_room,
         /// Snapshots that were complete too late to be shown.
         late,

@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::fmt;
 
-use super::super::{AssetRef, ClassId, DatabaseId, ObjectId};
+use crate::opendrakan::{AssetRef, ClassId, DatabaseId, ObjectId};
 
 /// What to load: complete once the table has as many entries as the level's message says.
 #[derive(Clone, Debug, Default)]

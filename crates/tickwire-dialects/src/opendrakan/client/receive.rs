@@ -3,24 +3,24 @@
 use alloc::sync::Arc;
 use core::time::Duration;
 
-use tickwire_session::{Addr, Instant};
+use tickwire_session::{Addr, Instant, KEEP_ALIVE};
 use tickwire_state::{RemoteClock, Tick};
 
-use super::super::limits::{
-    ASSEMBLY_AGE_MAX, DATABASES_ACCEPTED, KEEP_ALIVE, RECEIVE_MAX, SEND_TICKS,
-};
-use super::super::message::{Confirm, Message, Way};
-use super::super::snapshot::Snapshot;
-use super::super::{AssetRef, Reader};
 use super::assembly::{Known, NoRoom, Piece, Spoilt};
 use super::{Client, ClientEvent, EndReason, Phase};
+use crate::opendrakan::Reader;
+use crate::opendrakan::limits::{
+    ASSEMBLY_AGE_MAX, DATABASES_ACCEPTED, REATTACH_AFTER, RECEIVE_MAX, SEND_TICKS,
+};
+use crate::opendrakan::message::{Confirm, Message, Way};
+use crate::opendrakan::snapshot::Snapshot;
 
 impl Client {
     pub(super) fn receive_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
         if self.is_over() {
             return;
         }
-        if from != self.server {
+        if from != self.uplink.server() {
             self.counters.stranger += 1;
             return;
         }
@@ -36,12 +36,11 @@ impl Client {
                 return;
             }
         }
-        self.traffic.received(bytes.len());
-        self.last_heard = now;
-        if !self.is_hearing(now) {
-            self.next_attach = now + KEEP_ALIVE;
+        self.uplink.traffic.received(bytes.len());
+        if !self.uplink.hears_datagrams(now, REATTACH_AFTER) {
+            self.uplink.set_attach_at(now + KEEP_ALIVE);
         }
-        self.last_datagram = Some(now);
+        self.uplink.heard_datagram(now);
         if self.loaded.is_none() {
             self.counters.not_loaded += 1;
             return;
@@ -49,8 +48,8 @@ impl Client {
         let mut r = Reader::new(bytes);
         let mut touched = None;
         while let Ok(message) = Message::decode(&mut r, Way::ServerDatagram) {
-            self.traffic.messages_in += 1;
-            let tick = self.hear_piece(&message);
+            self.uplink.traffic.messages_in += 1;
+            let tick = self.handle_piece(&message);
             // A datagram usually speaks of one snapshot; it is looked at once, when all is in.
             if touched != tick
                 && let Some(before) = touched
@@ -65,9 +64,9 @@ impl Client {
     }
 
     /// Takes a message of a snapshot; returns the snapshot's tick if it may be complete now.
-    fn hear_piece(&mut self, message: &Message<'_>) -> Option<Tick> {
+    fn handle_piece(&mut self, message: &Message<'_>) -> Option<Tick> {
         let (tick, object, piece) = match *message {
-            Message::ConfirmSnapshot(confirm) => return self.hear_confirm(confirm),
+            Message::ConfirmSnapshot(confirm) => return self.handle_confirm(confirm),
             Message::ObjectStates {
                 tick,
                 object,
@@ -102,7 +101,7 @@ impl Client {
         }
     }
 
-    fn hear_confirm(&mut self, confirm: Confirm) -> Option<Tick> {
+    fn handle_confirm(&mut self, confirm: Confirm) -> Option<Tick> {
         let tick = confirm.tick;
         if self.history.get(tick).is_some() {
             // The server repeats it because the acknowledgement was lost.
@@ -166,12 +165,14 @@ impl Client {
                 self.assemblies.remove(tick);
                 self.complete(now, confirm, snapshot);
             }
-            Err(Spoilt::TooManyChanges) => {
-                self.counters.count_mismatch += 1;
-                self.assemblies.remove(tick);
-            }
-            Err(Spoilt::Objects) => {
-                self.counters.unknown_object += 1;
+            Err(why) => {
+                let counter = match why {
+                    Spoilt::TooManyChanges => &mut self.counters.count_mismatch,
+                    Spoilt::CreatedTwice => &mut self.counters.created_twice,
+                    Spoilt::UnknownObject => &mut self.counters.unknown_object,
+                    Spoilt::TooManyObjects => &mut self.counters.no_room,
+                };
+                *counter += 1;
                 self.assemblies.remove(tick);
             }
         }
@@ -179,7 +180,7 @@ impl Client {
 
     fn complete(&mut self, now: Instant, confirm: Confirm, snapshot: Snapshot) {
         let (tick, time) = (confirm.tick, snapshot.time);
-        self.hear_time(now, confirm.reference, time);
+        self.set_clock(now, confirm.reference, time);
         let snapshot = Arc::new(snapshot);
         self.history.insert(tick, snapshot.clone());
         // The server refers to what it knows to be here, and that only moves on.
@@ -202,7 +203,7 @@ impl Client {
 
     /// A full snapshot may have been repeated for a while before it was complete, and says little of
     /// the server's clock. The first delta says it right.
-    fn hear_time(&mut self, now: Instant, reference: Tick, time: Duration) {
+    fn set_clock(&mut self, now: Instant, reference: Tick, time: Duration) {
         let is_full = reference == Tick::NONE;
         if !is_full && self.clock_is_rough {
             self.clock = RemoteClock::new();
@@ -228,31 +229,28 @@ impl Client {
         if self.is_over() {
             return;
         }
-        self.traffic.received(bytes.len());
-        self.last_heard = now;
+        self.uplink.traffic.received(bytes.len());
+        self.uplink.heard(now);
         let mut inbox = core::mem::take(&mut self.inbox);
         let decoded = inbox.receive(Way::ServerStream, bytes, |message| {
-            self.traffic.messages_in += 1;
-            self.hear_stream_message(now, &message);
+            self.uplink.traffic.messages_in += 1;
+            self.handle_stream_message(now, &message);
         });
         self.inbox = inbox;
         if decoded.is_err() {
             self.counters.undecodable += 1;
-            self.hang_up(EndReason::Undecodable);
+            self.end(EndReason::Undecodable);
         }
     }
 
-    fn hear_stream_message(&mut self, now: Instant, message: &Message<'_>) {
+    fn handle_stream_message(&mut self, now: Instant, message: &Message<'_>) {
         match *message {
-            Message::Attach { token } => {
-                self.token = Some(token);
-                self.next_attach = now;
-            }
+            Message::Attach { token } => self.uplink.set_token(now, token),
             Message::DatabaseEntry { database, path } => {
                 if self.phase != Phase::Handshaking {
                     self.counters.unexpected += 1;
                 } else if self.wanted.len() >= DATABASES_ACCEPTED {
-                    self.hang_up(EndReason::TooManyDatabases);
+                    self.end(EndReason::TooManyDatabases);
                 } else {
                     self.wanted.add_database(database, path);
                     self.ask_to_load();
@@ -288,54 +286,51 @@ impl Client {
                 at: span(real_time),
                 body: body.into(),
             }),
-            _ => self.hear_timed(message),
+            _ => self.handle_timed(message),
         }
     }
 
     /// Keeps an animation or a sound until its moment is shown.
-    fn hear_timed(&mut self, message: &Message<'_>) {
+    fn handle_timed(&mut self, message: &Message<'_>) {
         // Nothing is shown yet, and its moment will be over when something is.
-        if self.loaded.is_none() {
+        let Some(loaded) = &self.loaded else {
             self.counters.not_loaded += 1;
             return;
-        }
-        let (real_time, asset) = match *message {
+        };
+        let translate = |asset| loaded.databases.translate(asset);
+        let (at, event) = match *message {
             Message::ObjectAnimation {
                 real_time,
+                object,
                 animation,
-                ..
-            } => (real_time, animation),
-            Message::Sound { real_time, sound } => (real_time, sound),
+                channel,
+                speed,
+            } => {
+                let at = span(real_time);
+                let event = translate(animation).map(|animation| ClientEvent::Animation {
+                    at,
+                    object,
+                    animation,
+                    channel,
+                    speed,
+                });
+                (at, event)
+            }
+            Message::Sound { real_time, sound } => {
+                let at = span(real_time);
+                let event = translate(sound).map(|sound| ClientEvent::Sound { at, sound });
+                (at, event)
+            }
             _ => return,
         };
-        let Some(asset) = self.local(asset) else {
+        let Some(event) = event else {
             self.counters.unknown_database += 1;
             return;
-        };
-        let at = span(real_time);
-        let event = match *message {
-            Message::ObjectAnimation {
-                object,
-                channel,
-                speed,
-                ..
-            } => ClientEvent::Animation {
-                at,
-                object,
-                animation: asset,
-                channel,
-                speed,
-            },
-            _ => ClientEvent::Sound { at, sound: asset },
         };
         if let Some(early) = self.timed.push(at, event) {
             self.counters.released_early += 1;
             self.tell(early);
         }
-    }
-
-    fn local(&self, asset: AssetRef) -> Option<AssetRef> {
-        self.loaded.as_ref()?.databases.translate(asset)
     }
 }
 

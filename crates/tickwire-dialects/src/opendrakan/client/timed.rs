@@ -3,8 +3,8 @@
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 
-use super::super::limits::TIMED_WAITING;
 use super::ClientEvent;
+use crate::opendrakan::limits::TIMED_WAITING;
 
 /// Events by their moment; of one moment, in the order of their arrival.
 #[derive(Debug, Default)]

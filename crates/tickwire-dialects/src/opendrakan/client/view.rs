@@ -5,8 +5,8 @@ use core::time::Duration;
 
 use tickwire_state::{Sample, Tick};
 
-use super::super::ObjectId;
-use super::super::snapshot::{Object, Pose, Snapshot};
+use crate::opendrakan::ObjectId;
+use crate::opendrakan::snapshot::{Object, Pose, Snapshot};
 
 /// The world at one moment: what is there by the last snapshot before it, where things are blended
 /// with the next.

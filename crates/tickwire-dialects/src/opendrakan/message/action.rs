@@ -2,8 +2,8 @@
 
 use tickwire_wire::DecodeError;
 
-use super::super::{Reader, Writer};
 use super::body::finite;
+use crate::opendrakan::{Reader, Writer};
 
 /// A player pressed, holds or released something.
 #[derive(Clone, Copy, Debug, PartialEq)]

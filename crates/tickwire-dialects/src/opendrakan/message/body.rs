@@ -4,8 +4,8 @@ use tickwire_session::Token;
 use tickwire_state::Tick;
 use tickwire_wire::DecodeError;
 
-use super::super::{DatabaseId, ObjectId, Reader, Writer, path};
 use super::{Action, AnalogAction, AssetRef, BasicChanges, Confirm, Kind, Lifecycle, Message};
+use crate::opendrakan::{DatabaseId, ObjectId, Reader, Writer, path};
 
 /// Reads the fields of a kind, the last of which may reach to `end`.
 pub(super) fn decode<'a>(

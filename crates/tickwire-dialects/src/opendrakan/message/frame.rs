@@ -7,9 +7,9 @@
 use tickwire_state::Tick;
 use tickwire_wire::{DecodeError, Full};
 
-use super::super::limits::{HEADER, PAYLOAD_MAX};
-use super::super::{ObjectId, Reader, Writer};
 use super::{Kind, Message, Way, body};
+use crate::opendrakan::limits::{HEADER, PAYLOAD_MAX};
+use crate::opendrakan::{ObjectId, Reader, Writer};
 
 /// A message's first bytes, found to be allowed.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +107,7 @@ const FIXED_MAX: usize = 64;
 
 /// Which of an object's states a message is about.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(in super::super) enum StateKind {
+pub(in crate::opendrakan) enum StateKind {
     Basic,
     Extra,
 }
@@ -124,7 +124,7 @@ impl StateKind {
 
 /// Writes the ObjectStates or ObjectExtraStates of a bundle that is written already, or nothing if it
 /// does not fit: what a server writes by the thousand.
-pub(in super::super) fn encode_bundle(
+pub(in crate::opendrakan) fn encode_bundle(
     w: &mut Writer<'_>,
     states: StateKind,
     tick: Tick,

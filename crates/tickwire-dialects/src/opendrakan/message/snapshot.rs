@@ -5,10 +5,10 @@ use core::time::Duration;
 use tickwire_state::Tick;
 use tickwire_wire::DecodeError;
 
-use super::super::bundle::{self, Change};
-use super::super::schema::BASIC;
-use super::super::{Reader, Writer};
 use super::{body, frame};
+use crate::opendrakan::bundle::{self, Change};
+use crate::opendrakan::schema::BASIC;
+use crate::opendrakan::{Reader, Writer};
 
 /// What makes a snapshot complete: as many discrete changes to the reference as stated here.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,7 +82,7 @@ impl Lifecycle {
     }
 
     /// The lifecycle of a number, and its word.
-    pub(in super::super) const fn of(number: u8) -> Option<(Self, &'static str)> {
+    pub(in crate::opendrakan) const fn of(number: u8) -> Option<(Self, &'static str)> {
         Some(match number {
             0 => (Self::Loaded, "loaded"),
             1 => (Self::Spawned, "spawned"),
@@ -92,7 +92,7 @@ impl Lifecycle {
         })
     }
 
-    pub(in super::super) const fn number(self) -> u8 {
+    pub(in crate::opendrakan) const fn number(self) -> u8 {
         match self {
             Self::Loaded => 0,
             Self::Spawned => 1,

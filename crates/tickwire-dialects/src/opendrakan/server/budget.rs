@@ -1,51 +1,38 @@
 //! How many bytes a second a client's datagrams may take.
 
+use core::time::Duration;
+
 use tickwire_session::Instant;
 
-use super::super::limits::BURST;
+use crate::opendrakan::limits::BURST;
 
-/// Bytes that may go out now. A sending is never cut, so the balance may fall below zero; then nothing
-/// goes out until time has brought it back.
+/// A byte rate that may be exceeded once: a snapshot is never cut, so the one that goes beyond the
+/// budget goes out whole, and nothing follows until time has paid for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
     bytes_per_second: u32,
-    /// Millionths of bytes, so that nothing is lost between two countings.
-    balance: i128,
-    counted: Instant,
+    /// When everything that went out is paid for.
+    paid: Instant,
 }
 
-const MILLION: i128 = 1_000_000;
-
 impl Budget {
-    pub(super) fn new(now: Instant, bytes_per_second: u32) -> Self {
-        let mut budget = Self {
+    pub(super) const fn new(now: Instant, bytes_per_second: u32) -> Self {
+        Self {
             bytes_per_second,
-            balance: 0,
-            counted: now,
-        };
-        budget.balance = budget.most();
-        budget
+            paid: now,
+        }
     }
 
     /// Whether anything may go out.
-    pub(super) fn has_room(&mut self, now: Instant) -> bool {
-        let passed = now.since(self.counted).as_micros();
-        let gained = i128::try_from(passed).unwrap_or(i128::MAX);
-        let gained = gained.saturating_mul(self.bytes_per_second.into());
-        self.balance = self.balance.saturating_add(gained).min(self.most());
-        self.counted = now;
-        self.balance > 0
+    pub(super) fn has_room(&self, now: Instant) -> bool {
+        self.bytes_per_second > 0 && self.paid < now + BURST
     }
 
     /// So many bytes go out.
-    pub(super) fn spend(&mut self, bytes: usize) {
-        let spent = i128::try_from(bytes).unwrap_or(i128::MAX);
-        self.balance = self.balance.saturating_sub(spent.saturating_mul(MILLION));
-    }
-
-    fn most(&self) -> i128 {
-        let burst = i128::try_from(BURST.as_micros()).unwrap_or(i128::MAX);
-        burst.saturating_mul(self.bytes_per_second.into())
+    pub(super) fn spend(&mut self, now: Instant, bytes: usize) {
+        let micros =
+            (bytes as u64).saturating_mul(1_000_000) / u64::from(self.bytes_per_second.max(1));
+        self.paid = self.paid.max(now) + Duration::from_micros(micros);
     }
 }
 
@@ -57,9 +44,9 @@ mod tests {
     fn whoever_always_asks_gets_the_rate() {
         let mut budget = Budget::new(Instant::ZERO, 10_000);
         let mut sent = 0;
-        for ms in 0..10_000 {
-            if budget.has_room(Instant::from_millis(ms)) {
-                budget.spend(700);
+        for now in (0..10_000).map(Instant::from_millis) {
+            if budget.has_room(now) {
+                budget.spend(now, 700);
                 sent += 700;
             }
         }
@@ -71,14 +58,14 @@ mod tests {
     fn a_debt_is_paid_before_anything_else() {
         let mut budget = Budget::new(Instant::ZERO, 1_000);
         assert!(budget.has_room(Instant::ZERO));
-        budget.spend(2_100);
+        budget.spend(Instant::ZERO, 2_100);
         assert!(!budget.has_room(Instant::from_millis(2_000)));
         assert!(budget.has_room(Instant::from_millis(2_001)));
     }
 
     #[test]
     fn no_bytes_a_second_is_nothing() {
-        let mut budget = Budget::new(Instant::ZERO, 0);
+        let budget = Budget::new(Instant::ZERO, 0);
         assert!(!budget.has_room(Instant::from_millis(1_000_000)));
     }
 }

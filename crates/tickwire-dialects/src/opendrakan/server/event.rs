@@ -5,24 +5,19 @@ use core::time::Duration;
 
 use tickwire_session::{Addr, counters};
 
-use super::super::ClientId;
-use super::super::message::ActionState;
+use crate::opendrakan::ClientId;
+use crate::opendrakan::message::ActionState;
 
 /// What the game is told.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ServerEvent {
-    /// A client's stream is open, and what to load is on its way.
+    /// A client showed where its datagrams go: it takes part, and will be sent snapshots.
     Joined {
         /// Who.
         client: ClientId,
         /// Where its stream comes from.
         addr: Addr,
-    },
-    /// A client's datagrams are known: it will be sent snapshots.
-    Attached {
-        /// Who.
-        client: ClientId,
     },
     /// A player pressed, holds or released something.
     Acted {
@@ -105,12 +100,22 @@ counters! {
         ack_old,
         /// Acknowledgements of snapshots that were not sent, or long ago.
         ack_never_sent,
+        /// Actions of connections that had shown no token.
+        too_early_actions,
         /// Actions above the rate.
         too_many_actions,
         /// Actions dropped because the game did not take them.
         overrun,
-        /// Connections refused because there were too many.
+        /// Connections closed because there was no place, or the server ends.
         full,
+        /// Connections closed because the game was too slow to take anybody.
+        busy,
+        /// Tokens that have to be shown again, because too many joined at the same time.
+        joins_too_fast,
+        /// Connections closed because they showed no token in time.
+        attach_overdue,
+        /// Connections cut off for newer ones, because too many had shown no token.
+        crowded_out,
         /// Snapshots that a client was not sent for want of budget.
         skipped,
         /// Snapshots that a client was not sent because its path carries too little.

@@ -6,12 +6,12 @@ use core::fmt;
 
 use tickwire_state::{Quat, Vec3};
 
-use super::super::limits::{DATABASES_MAX, OBJECTS_MAX};
-use super::super::message::Lifecycle;
-use super::super::path::BadPath;
-use super::super::schema::BASIC;
-use super::super::value::{Kind, Value};
-use super::super::{ClassId, ObjectId};
+use crate::opendrakan::limits::{DATABASES_MAX, OBJECTS_MAX};
+use crate::opendrakan::message::Lifecycle;
+use crate::opendrakan::path::BadPath;
+use crate::opendrakan::schema::BASIC;
+use crate::opendrakan::value::{Kind, Value};
+use crate::opendrakan::{ClassId, ObjectId};
 
 /// A level, as it is when it was loaded: what clients load too.
 #[derive(Clone, Debug, Default)]

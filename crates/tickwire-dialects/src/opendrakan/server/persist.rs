@@ -4,13 +4,13 @@ use core::fmt;
 
 use tickwire_state::Tick;
 
-use super::super::ObjectId;
-use super::super::bundle::Change;
-use super::super::message::Lifecycle;
-use super::super::savegame::{Fate, SavedObject, SavedStates, Savegame};
 use super::level::State;
 use super::world::{Entry, Wanted};
 use super::{CreateError, Server, StateError};
+use crate::opendrakan::ObjectId;
+use crate::opendrakan::bundle::Change;
+use crate::opendrakan::message::Lifecycle;
+use crate::opendrakan::savegame::{Fate, SavedObject, SavedStates, Savegame};
 
 /// Why a savegame cannot be loaded.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -78,7 +78,7 @@ impl Server {
     ///
     /// After an error the server is to be dropped: part of the savegame may be in it.
     pub fn restore(&mut self, savegame: &Savegame) -> Result<(), RestoreError> {
-        if self.world.tick() != Tick::NONE || self.accepted > 0 {
+        if self.world.tick() != Tick::NONE || !self.peers.is_empty() {
             return Err(RestoreError::Begun);
         }
         if savegame.level != self.level_path {

@@ -2,15 +2,16 @@
 
 use core::time::Duration;
 
-use tickwire_session::{Addr, Denied, Instant, StreamId};
+use tickwire_session::{Addr, Denied, Instant, Peer, PeerId, StreamId, Token};
 use tickwire_state::Tick;
 
-use super::super::limits::{ACTION_AGE_MAX, EVENTS_WAITING, RECEIVE_MAX};
-use super::super::message::{Message, Way};
-use super::super::{ClientId, Reader};
-use super::peer::Acknowledged;
+use super::client_state::{ClientState, Stage};
 use super::sending::real_time;
-use super::{Departure, Server, ServerEvent};
+use super::snapshots::Acknowledged;
+use super::{Departure, Server, ServerEvent, client_id};
+use crate::opendrakan::Reader;
+use crate::opendrakan::limits::{ACTION_AGE_MAX, EVENTS_WAITING, RECEIVE_MAX};
+use crate::opendrakan::message::{Message, Way};
 
 impl Server {
     pub(super) fn receive_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
@@ -30,19 +31,19 @@ impl Server {
         let mut r = Reader::new(bytes);
         while let Ok(message) = Message::decode(&mut r, Way::ClientDatagram) {
             match message {
-                Message::Attach { token } => self.hear_attach(now, from, token),
-                Message::AcknowledgeSnapshot { tick } => self.hear_acknowledge(now, from, tick),
+                Message::Attach { token } => self.handle_attach(now, from, token),
+                Message::AcknowledgeSnapshot { tick } => self.handle_acknowledge(now, from, tick),
                 _ => {}
             }
         }
         if let Some(peer) = self.peer_at(from) {
-            peer.traffic.received(bytes.len());
+            peer.link.traffic.received(bytes.len());
         }
     }
 
-    fn hear_attach(&mut self, now: Instant, from: Addr, token: tickwire_session::Token) {
-        let attached = match self.attachments.show(now, from, token) {
-            Ok(attached) => attached,
+    fn handle_attach(&mut self, now: Instant, from: Addr, token: Token) {
+        let id = match self.peers.show_token(now, from, token) {
+            Ok(attached) => attached.peer,
             Err(Denied::OtherHost) => {
                 self.counters.foreign_host += 1;
                 return;
@@ -53,74 +54,76 @@ impl Server {
                 return;
             }
         };
-        let client = attached.peer;
-        let largest = self.rooms.largest(from);
-        let Some(peer) = self.peers.get_mut(&client) else {
-            return;
-        };
-        peer.last_heard = now;
-        peer.traffic.messages_in += 1;
-        if attached.moved {
-            peer.set_largest(largest);
-            if peer.addr.replace(from).is_none() {
-                self.tell(ServerEvent::Attached { client });
+        if let Some(Peer { link, state }) = self.peers.get_mut(id) {
+            link.last_heard = now;
+            link.traffic.messages_in += 1;
+            if let Stage::Attaching = state.stage {
+                self.admit(now, id);
             }
         }
     }
 
-    fn hear_acknowledge(&mut self, now: Instant, from: Addr, tick: Tick) {
-        let Some(peer) = self.peer_at(from) else {
+    fn handle_acknowledge(&mut self, now: Instant, from: Addr, tick: Tick) {
+        let peer = self.peer_at(from);
+        let joined = peer.and_then(|Peer { link, state }| Some((link, state.player_mut()?)));
+        let Some((link, player)) = joined else {
             self.counters.stranger += 1;
             return;
         };
-        peer.last_heard = now;
-        peer.traffic.messages_in += 1;
-        let worth = peer.acknowledge(now, tick);
-        peer.refused += u64::from(worth == Acknowledged::NeverSent);
-        match worth {
+        link.last_heard = now;
+        link.traffic.messages_in += 1;
+        match player.snapshots.acknowledge(now, tick) {
             Acknowledged::Newest | Acknowledged::Again => {}
             Acknowledged::Old => self.counters.ack_old += 1,
-            Acknowledged::NeverSent => self.counters.ack_never_sent += 1,
+            Acknowledged::NeverSent => {
+                link.refused += 1;
+                self.counters.ack_never_sent += 1;
+            }
         }
     }
 
     pub(super) fn receive_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
-        let Some(&client) = self.streams.get(&on) else {
+        let Some(id) = self.peers.on_stream(on) else {
             return;
         };
-        let Some(peer) = self.peers.get_mut(&client) else {
+        let Some(Peer { link, state }) = self
+            .peers
+            .get_mut(id)
+            .filter(|peer| !peer.link.is_closing())
+        else {
             return;
         };
-        peer.traffic.received(bytes.len());
-        let mut inbox = core::mem::take(&mut peer.inbox);
+        link.traffic.received(bytes.len());
+        let mut inbox = core::mem::take(&mut state.inbox);
         let decoded = inbox.receive(Way::ClientStream, bytes, |message| {
-            self.hear_stream_message(now, client, &message);
+            self.handle_stream_message(now, id, &message);
         });
-        match decoded {
-            Ok(()) => {
-                if let Some(peer) = self.peers.get_mut(&client) {
-                    peer.inbox = inbox;
-                }
-            }
+        if decoded.is_err() {
             // Where the next message would begin is not known any more.
-            Err(_) => {
-                self.counters.undecodable += 1;
-                self.depart(client, Departure::Undecodable);
-            }
+            self.counters.undecodable += 1;
+            self.close(now, id, Departure::Undecodable);
+        } else if let Some(peer) = self.peers.get_mut(id) {
+            peer.state.inbox = inbox;
         }
     }
 
-    fn hear_stream_message(&mut self, now: Instant, client: ClientId, message: &Message<'_>) {
-        let Some(peer) = self.peers.get_mut(&client) else {
+    fn handle_stream_message(&mut self, now: Instant, id: PeerId, message: &Message<'_>) {
+        let Some(Peer { link, state }) = self.peers.get_mut(id) else {
             return;
         };
-        peer.last_heard = now;
-        peer.traffic.messages_in += 1;
-        if peer.actions.take(now).is_none() {
-            peer.refused += 1;
+        link.last_heard = now;
+        link.traffic.messages_in += 1;
+        // The game knows only those who have joined.
+        let Some(player) = state.player_mut() else {
+            self.counters.too_early_actions += 1;
+            return;
+        };
+        if player.actions.take(now).is_none() {
+            link.refused += 1;
             self.counters.too_many_actions += 1;
             return;
         }
+        let client = client_id(id);
         let event = match *message {
             Message::Action(action) => ServerEvent::Acted {
                 client,
@@ -148,27 +151,25 @@ impl Server {
     }
 
     pub(super) fn tell(&mut self, event: ServerEvent) {
-        if self.events.len() >= EVENTS_WAITING {
-            // Who came and went must not get lost, and there are not many of those.
-            let is_action = matches!(
-                event,
-                ServerEvent::Acted { .. } | ServerEvent::Steered { .. }
-            );
-            if is_action {
-                self.counters.overrun += 1;
-                return;
-            }
+        let is_action = matches!(
+            event,
+            ServerEvent::Acted { .. } | ServerEvent::Steered { .. }
+        );
+        // Who joined and left must not get lost, and there are not many of those.
+        if is_action && self.events.len() >= EVENTS_WAITING {
+            self.counters.overrun += 1;
+        } else {
+            self.events.push_back(event);
         }
-        self.events.push_back(event);
     }
 
     fn blame(&mut self, from: Addr) {
         if let Some(peer) = self.peer_at(from) {
-            peer.refused += 1;
+            peer.link.refused += 1;
         }
     }
 
-    fn peer_at(&mut self, from: Addr) -> Option<&mut super::peer::Peer> {
-        self.peers.get_mut(&self.attachments.peer_at(from)?)
+    fn peer_at(&mut self, from: Addr) -> Option<&mut Peer<ClientState>> {
+        self.peers.get_mut(self.peers.at_addr(from)?)
     }
 }

@@ -9,11 +9,11 @@ use alloc::vec::Vec;
 use tickwire_state::Tick;
 use tickwire_wire::Full;
 
-use super::super::bundle::{self, Change};
-use super::super::limits::{BUNDLE_MAX, TICKS_PER_SECOND};
-use super::super::message::{self, Confirm, Lifecycle, Message, StateKind};
-use super::super::{ObjectId, Writer};
 use super::world::{Entry, Wanted, World};
+use crate::opendrakan::bundle::{self, Change};
+use crate::opendrakan::limits::{BUNDLE_MAX, TICKS_PER_SECOND};
+use crate::opendrakan::message::{self, Confirm, Lifecycle, Message, StateKind};
+use crate::opendrakan::{ObjectId, Writer};
 
 #[derive(Debug)]
 pub(super) struct Sending {

@@ -3,20 +3,22 @@
 //! Each carries the moment of the tick that the game is working on, so that it is shown together with
 //! what that tick changes.
 
+use alloc::vec;
+use alloc::vec::Vec;
 use core::fmt;
 
-use tickwire_wire::Full;
+use tickwire_session::Peer;
 
-use super::super::limits::BODY_MAX;
-use super::super::message::Message;
-use super::super::{AssetRef, ClientId, ObjectId};
 use super::sending::real_time;
-use super::{Departure, Server};
+use super::{Server, peer_id};
+use crate::opendrakan::limits::BODY_MAX;
+use crate::opendrakan::message::Message;
+use crate::opendrakan::{AssetRef, ClientId, ObjectId};
 
 /// Whom to tell.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum To {
-    /// Everybody who is there.
+    /// Everybody who takes part.
     All,
     /// One client. If it is gone, nobody.
     One(ClientId),
@@ -146,18 +148,17 @@ impl Server {
     }
 
     fn send(&mut self, to: To, message: &Message<'_>) {
-        let mut behind = alloc::vec::Vec::new();
-        for (&client, peer) in &mut self.peers {
-            if to != To::All && to != To::One(client) {
-                continue;
+        let meant: Vec<_> = match to {
+            To::All => self.clients().map(peer_id).collect(),
+            To::One(client) => vec![peer_id(client)],
+        };
+        for id in meant {
+            let peer = self.peers.mark_ready(id);
+            if let Some(Peer { link, state }) = peer.filter(|peer| peer.state.player().is_some())
+                && state.push(link, message).is_err()
+            {
+                self.cut_off(id);
             }
-            match peer.outbox.push(message) {
-                Ok(()) => peer.traffic.messages_out += 1,
-                Err(Full) => behind.push(client),
-            }
-        }
-        for client in behind {
-            self.depart(client, Departure::FellBehind);
         }
     }
 }

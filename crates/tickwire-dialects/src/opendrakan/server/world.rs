@@ -14,10 +14,10 @@ use alloc::vec::Vec;
 
 use tickwire_state::Tick;
 
-use super::super::limits::{GRAVES_MAX, OBJECTS_MAX};
-use super::super::message::Lifecycle;
-use super::super::{ClassId, ObjectId, Registry};
 use super::{CreateError, State, StateError};
+use crate::opendrakan::limits::{GRAVES_MAX, OBJECTS_MAX};
+use crate::opendrakan::message::Lifecycle;
+use crate::opendrakan::{ClassId, ObjectId, Registry};
 use entry::Origin;
 use order::{ChangeOrder, Place};
 
@@ -306,8 +306,8 @@ impl World {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Schema;
     use super::*;
+    use crate::opendrakan::Schema;
 
     /// A world of so many objects, committed once.
     fn world(objects: u32) -> World {

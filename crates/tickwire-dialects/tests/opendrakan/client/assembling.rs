@@ -7,7 +7,7 @@ use tickwire_dialects::opendrakan::message::{BasicChanges, Confirm, Lifecycle, M
 use tickwire_dialects::opendrakan::{ClassId, Classes, ClientEvent, LoadedLevel, ObjectId, Value};
 use tickwire_state::{Tick, Vec3};
 
-use super::super::script::{CLASS, ClientScript, loaded};
+use crate::script::{CLASS, ClientScript, loaded};
 
 pub(super) fn confirm(tick: u64, changes: u32, reference: u64) -> Message<'static> {
     Message::ConfirmSnapshot(Confirm {
@@ -168,12 +168,35 @@ fn a_reference_that_is_not_held_drops_the_snapshot() {
 }
 
 #[test]
-fn a_delta_of_an_object_that_is_not_there_drops_the_snapshot() {
+fn a_change_of_what_the_reference_does_not_have_drops_the_snapshot() {
     let mut script = ClientScript::loaded();
     script.send(&[confirm(3, 0, 0)]);
     script.send(&[place(6, 1, 1.0, false), confirm(6, 1, 3)]);
-    assert_eq!(script.client.counters().unknown_object, 1);
+    script.send(&[lifecycle(9, 1, Lifecycle::Destroyed), confirm(9, 1, 3)]);
+    assert_eq!(script.client.counters().unknown_object, 2);
     assert_eq!(script.acknowledged(), [3]);
+}
+
+#[test]
+fn a_creation_of_what_the_reference_has_drops_the_snapshot() {
+    let mut script = ClientScript::loaded();
+    script.send(&[place(3, 1, 1.0, false), confirm(3, 1, 0)]);
+    script.send(&[created(6, 70, 1), confirm(6, 1, 3)]);
+    script.send(&[
+        created(9, 70, 1),
+        place(9, 70, 9.0, false),
+        confirm(9, 2, 6),
+    ]);
+    script.send(&[created(12, 1, 1), confirm(12, 1, 6)]);
+    assert_eq!(script.client.counters().created_twice, 2);
+    // To another reference the same creation is right.
+    script.send(&[
+        created(15, 70, 1),
+        place(15, 70, 9.0, false),
+        confirm(15, 2, 3),
+    ]);
+    assert_eq!(script.acknowledged(), [3, 6, 15]);
+    assert_eq!(x(&script, 70), Some(9.0));
 }
 
 #[test]

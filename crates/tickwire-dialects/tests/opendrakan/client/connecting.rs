@@ -5,8 +5,8 @@ use tickwire_dialects::opendrakan::{ActError, ClientEvent, EndReason, Phase};
 use tickwire_session::{Ended, Session, StreamId, Token, Transmit};
 use tickwire_state::Tick;
 
-use super::super::script::{ClientScript, SERVER, each, machine, ms};
 use crate::golden::unhex;
+use crate::script::{ClientScript, SERVER, each, machine, ms};
 
 const STREAM: StreamId = StreamId::Dialled(0);
 const TOKEN: Token = Token(0x77);
@@ -85,7 +85,7 @@ fn it_shows_its_token_again_to_stay_alive_and_when_nothing_comes() {
 fn a_datagram_of_somebody_else_is_not_heard() {
     let mut script = ClientScript::open();
     script.write(&[Message::Attach { token: TOKEN }]);
-    let bytes = super::super::script::bytes_of(&[confirm(3)]);
+    let bytes = crate::script::bytes_of(&[confirm(3)]);
     for stranger in [machine(9, 41_414), machine(1, 41_415)] {
         script.client.handle_datagram(script.now, stranger, &bytes);
     }

@@ -7,7 +7,7 @@ use tickwire_dialects::opendrakan::{
     AssetRef, ClientEvent, DatabaseId, EndReason, LoadError, LoadedLevel, Phase,
 };
 
-use super::super::script::{ClientScript, loaded};
+use crate::script::{ClientScript, loaded};
 
 fn entry(number: u32, path: &'static str) -> Message<'static> {
     Message::DatabaseEntry {
@@ -129,7 +129,7 @@ fn assets_are_told_by_the_application_s_own_numbers() {
     script.write(&[sound(0), sound(6)]);
     assert_eq!(script.client.counters().unknown_database, 1);
     script.send(&[super::showing::empty(3)]);
-    script.client.sample_at(super::super::script::ms(50));
+    script.client.sample_at(crate::script::ms(50));
     let own = AssetRef {
         database: DatabaseId(42),
         asset: 5,

@@ -1,5 +1,7 @@
 //! A client, and the script as its server.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use tickwire_dialects::opendrakan::message::{Message, Way};
@@ -8,10 +10,32 @@ use tickwire_dialects::opendrakan::{
 };
 use tickwire_session::{Addr, Ended, Events, Instant, Path, Session, StreamId, Token, Transmit};
 
-use super::{ROOMY, bytes_of, each, loaded, machine, registry};
+use super::{ROOMY, STATES, bytes_of, each, loaded, machine, registry};
+use crate::states::{Licence, Transition, Words};
 
 pub(crate) const SERVER: Addr = machine(1, PORT);
 const STREAM: StreamId = StreamId::Dialled(0);
+
+/// What a client may go through.
+pub(crate) static CLIENT_LICENCE: LazyLock<Licence> = LazyLock::new(|| {
+    const OPEN: [&str; 4] = ["Handshaking", "Loading", "Waiting", "Playing"];
+    Licence::read(
+        STATES,
+        Words {
+            head: "| phase |",
+            states: &[
+                "Connecting",
+                "Handshaking",
+                "Loading",
+                "Waiting",
+                "Playing",
+                "Ended",
+            ],
+            hidden: &[],
+            groups: &[("all open ones", &OPEN)],
+        },
+    )
+});
 
 pub(crate) struct ClientScript {
     pub(crate) client: Client,
@@ -22,6 +46,9 @@ pub(crate) struct ClientScript {
     pub(crate) datagrams: Vec<Vec<u8>>,
     /// What it asked to be done about its stream.
     pub(crate) orders: Vec<Transmit>,
+    phase: &'static str,
+    /// From which phase to which it came.
+    pub(crate) transitions: BTreeSet<Transition>,
 }
 
 impl ClientScript {
@@ -34,6 +61,8 @@ impl ClientScript {
             written: Vec::new(),
             datagrams: Vec::new(),
             orders: Vec::new(),
+            phase: "Connecting",
+            transitions: BTreeSet::new(),
         };
         script.drain();
         script
@@ -43,6 +72,7 @@ impl ClientScript {
     pub(crate) fn open() -> Self {
         let mut script = Self::new();
         script.client.handle_opened(script.now, STREAM, SERVER);
+        script.drain();
         let path = Path::Stream(STREAM);
         script.client.handle_room(script.now, path, ROOMY);
         script.drain();
@@ -130,7 +160,19 @@ impl ClientScript {
         ticks
     }
 
+    /// Fails if it came to where no row of `STATES.md` leads.
+    fn note_phase(&mut self) {
+        let mut phase = "";
+        self.client.visit_peers(&mut |stats| phase = stats.state);
+        let before = std::mem::replace(&mut self.phase, phase);
+        if before != phase {
+            CLIENT_LICENCE.check((before, phase));
+            self.transitions.insert((before, phase));
+        }
+    }
+
     pub(crate) fn drain(&mut self) {
+        self.note_phase();
         let mut out = Vec::new();
         loop {
             out.clear();

@@ -1,18 +1,38 @@
 //! A server, and the script as its clients.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use tickwire_dialects::opendrakan::limits::DATAGRAM_MAX;
 use tickwire_dialects::opendrakan::message::{Confirm, Message, Way};
 use tickwire_dialects::opendrakan::{Server, ServerConfig, ServerEvent};
-use tickwire_session::{Addr, Ended, Events, Instant, Path, Session, StreamId, Token, Transmit};
+use tickwire_session::{
+    Addr, Ended, Events, Host, Instant, Path, Session, StreamId, Token, Transmit,
+};
 use tickwire_state::Tick;
 
-use super::{ROOMY, bytes_of, each};
+use super::{ROOMY, STATES, bytes_of, each};
+use crate::states::{Licence, Transition, Words};
 
 /// The length of a tick, a little less than it is.
 const TICK: Duration = Duration::from_micros(16_666);
+
+/// What a connection may go through.
+pub(crate) static SERVER_LICENCE: LazyLock<Licence> = LazyLock::new(|| {
+    Licence::read(
+        STATES,
+        Words {
+            head: "| state |",
+            states: &["Attaching", "Syncing", "Playing", "Closing", GONE],
+            hidden: &[],
+            groups: &[],
+        },
+    )
+});
+
+/// Where those are who are not there.
+const GONE: &str = "gone";
 
 pub(crate) struct ServerScript {
     pub(crate) server: Server,
@@ -23,6 +43,10 @@ pub(crate) struct ServerScript {
     pub(crate) ended: Vec<StreamId>,
     /// Datagrams that it sent, and nobody looked at yet.
     pub(crate) datagrams: Vec<(Addr, Vec<u8>)>,
+    /// The states of hosts that never had two connections at a time; those of others are not watched.
+    states: BTreeMap<Host, Option<&'static str>>,
+    /// From which state to which they came.
+    pub(crate) transitions: BTreeSet<Transition>,
 }
 
 impl ServerScript {
@@ -33,6 +57,8 @@ impl ServerScript {
             streams: BTreeMap::new(),
             ended: Vec::new(),
             datagrams: Vec::new(),
+            states: BTreeMap::new(),
+            transitions: BTreeSet::new(),
         }
     }
 
@@ -148,7 +174,39 @@ impl ServerScript {
         self.send(from, &[Message::AcknowledgeSnapshot { tick }]);
     }
 
-    fn drain(&mut self) {
+    /// The state of the only connection of a host.
+    pub(crate) fn state(&self, of: Addr) -> &'static str {
+        let known = self.states.get(&of.host).copied().flatten();
+        known.unwrap_or(GONE)
+    }
+
+    /// Fails if a connection came to where no row of `STATES.md` leads.
+    fn note_states(&mut self) {
+        let mut found: BTreeMap<Host, &'static str> = BTreeMap::new();
+        let states = &mut self.states;
+        self.server.visit_peers(&mut |stats| {
+            let is_second = found.insert(stats.addr.host, stats.state).is_some();
+            let watched = states.entry(stats.addr.host).or_insert(Some(GONE));
+            watched.take_if(|_| is_second);
+        });
+        for (host, watched) in states {
+            let Some(before) = watched else { continue };
+            let after = found.get(host).copied().unwrap_or(GONE);
+            let transition = (std::mem::replace(before, after), after);
+            if transition.0 != transition.1 {
+                SERVER_LICENCE.check(transition);
+                self.transitions.insert(transition);
+            }
+        }
+    }
+
+    pub(crate) fn drain(&mut self) {
+        self.note_states();
+        self.send_all();
+        self.note_states();
+    }
+
+    fn send_all(&mut self) {
         let mut out = Vec::new();
         loop {
             out.clear();

@@ -7,7 +7,7 @@ use tickwire_dialects::opendrakan::{
     Animation, AssetRef, ClientId, DatabaseId, ObjectId, ObjectTalk, SendError, ServerEvent, To,
 };
 
-use super::super::script::{ServerScript, bytes_of, config, each, machine, ms};
+use crate::script::{ServerScript, bytes_of, config, each, machine, ms};
 
 fn action(real_time: f64) -> Message<'static> {
     Message::Action(Action {
@@ -30,7 +30,7 @@ fn told(script: &mut ServerScript, real_time: f64) -> Duration {
 #[test]
 fn times_of_actions_are_clamped_to_the_last_quarter_of_a_second() {
     let mut script = ServerScript::new(config(1));
-    script.open(0, machine(2, 5_000));
+    script.attach(0, machine(2, 5_000));
     script.events();
     script.ticks(120);
     assert_eq!(told(&mut script, 1.9), ms(1_900));
@@ -44,7 +44,7 @@ fn times_of_actions_are_clamped_to_the_last_quarter_of_a_second() {
 #[test]
 fn sticks_are_told_as_they_are() {
     let mut script = ServerScript::new(config(1));
-    let on = script.open(0, machine(2, 5_000));
+    let on = script.attach(0, machine(2, 5_000));
     script.events();
     script.write(
         on,
@@ -56,7 +56,7 @@ fn sticks_are_told_as_they_are() {
         })],
     );
     let steered = ServerEvent::Steered {
-        client: ClientId(0),
+        client: ClientId(1),
         at: Duration::ZERO,
         code: 6,
         x: 0.5,
@@ -70,7 +70,7 @@ fn a_stream_cut_anywhere_reads_the_same() {
     let bytes = bytes_of(&[action(0.0), action(0.0), action(0.0)]);
     for cut in 1..bytes.len() {
         let mut script = ServerScript::new(config(1));
-        let on = script.open(0, machine(2, 5_000));
+        let on = script.attach(0, machine(2, 5_000));
         script.events();
         script.write_bytes(on, &bytes[..cut]);
         script.write_bytes(on, &bytes[cut..]);
@@ -81,7 +81,7 @@ fn a_stream_cut_anywhere_reads_the_same() {
 #[test]
 fn more_actions_than_any_player_makes_are_dropped() {
     let mut script = ServerScript::new(config(1));
-    let on = script.open(0, machine(2, 5_000));
+    let on = script.attach(0, machine(2, 5_000));
     script.events();
     let many = vec![action(0.0); 1_000];
     script.write(on, &many);
@@ -95,8 +95,8 @@ fn more_actions_than_any_player_makes_are_dropped() {
 #[test]
 fn what_the_game_says_goes_out_with_the_time_of_its_tick() {
     let mut script = ServerScript::new(config(2));
-    let on = script.open(0, machine(2, 5_000));
-    let other = script.open(1, machine(3, 5_000));
+    let on = script.attach(0, machine(2, 5_000));
+    let other = script.attach(1, machine(3, 5_000));
     script.ticks(29);
     script.streams.clear();
     let asset = AssetRef {
@@ -115,7 +115,7 @@ fn what_the_game_says_goes_out_with_the_time_of_its_tick() {
         speed: 1.0,
     };
     script.server.send_global(To::All, 1, b"all").unwrap();
-    let one = To::One(ClientId(0));
+    let one = To::One(ClientId(1));
     script.server.send_object(one, talk, b"one").unwrap();
     script.server.animate(animation).unwrap();
     script.server.play_sound(asset).unwrap();
@@ -141,6 +141,21 @@ fn what_the_game_says_goes_out_with_the_time_of_its_tick() {
     };
     assert_eq!(heard(on), ["all", "one", "animation", "sound"]);
     assert_eq!(heard(other), ["all", "animation", "sound"]);
+}
+
+#[test]
+fn who_has_not_joined_neither_acts_nor_is_spoken_to() {
+    let mut script = ServerScript::new(config(2));
+    let on = script.open(0, machine(2, 5_000));
+    let greeting = script.streams[&on].len();
+    script.write(on, &[action(0.0)]);
+    script.server.send_global(To::All, 1, b"all").unwrap();
+    let one = To::One(ClientId(1));
+    script.server.send_global(one, 1, b"one").unwrap();
+    script.pass(ms(1));
+    assert_eq!(script.streams[&on].len(), greeting);
+    assert_eq!(script.events(), []);
+    assert_eq!(script.server.counters().too_early_actions, 1);
 }
 
 #[test]

@@ -5,10 +5,10 @@ use tickwire_dialects::opendrakan::{ClientId, Departure, ServerEvent, To};
 use tickwire_session::{Path, Room, Session};
 use tickwire_state::Tick;
 
-use super::super::script::{ServerScript, config, each, machine, ms};
 use crate::golden::unhex;
+use crate::script::{ServerScript, config, each, machine, ms};
 
-const CLIENT: ClientId = ClientId(0);
+const CLIENT: ClientId = ClientId(1);
 
 fn left(script: &mut ServerScript) -> Vec<Departure> {
     let why = |event| match event {
@@ -67,7 +67,7 @@ fn a_stream_that_does_not_decode_is_closed() {
     ];
     for digits in cases {
         let mut script = ServerScript::new(config(2));
-        let on = script.open(0, machine(2, 5_000));
+        let on = script.attach(0, machine(2, 5_000));
         script.write_bytes(on, &unhex(digits));
         assert_eq!(left(&mut script), [Departure::Undecodable], "{digits}");
         assert_eq!(script.ended, [on], "{digits}");
@@ -77,7 +77,7 @@ fn a_stream_that_does_not_decode_is_closed() {
 #[test]
 fn who_does_not_read_is_cut_off() {
     let mut script = ServerScript::new(config(2));
-    let on = script.open(0, machine(2, 5_000));
+    let on = script.attach(0, machine(2, 5_000));
     let path = Path::Stream(on);
     script.server.handle_room(script.now, path, Room::CLOSED);
     for _ in 0..30 {
@@ -94,7 +94,7 @@ fn who_does_not_read_is_cut_off() {
 #[test]
 fn a_stream_is_never_sent_more_than_it_takes() {
     let mut script = ServerScript::new(config(2));
-    let on = script.open(0, machine(2, 5_000));
+    let on = script.attach(0, machine(2, 5_000));
     script.streams.clear();
     let path = Path::Stream(on);
     let room = |bytes| Room { bytes, largest: 0 };
@@ -116,9 +116,9 @@ fn a_stream_is_never_sent_more_than_it_takes() {
 #[test]
 fn kicking_and_shutting_down_close_the_streams() {
     let mut script = ServerScript::new(config(2));
-    let on = script.open(0, machine(2, 5_000));
-    let other = script.open(1, machine(3, 5_000));
-    script.server.kick(CLIENT);
+    let on = script.attach(0, machine(2, 5_000));
+    let other = script.attach(1, machine(3, 5_000));
+    script.server.kick(script.now, CLIENT);
     script.pass(ms(1));
     assert_eq!(script.ended, [on]);
     script.server.shut_down(script.now);
@@ -134,22 +134,36 @@ fn kicking_and_shutting_down_close_the_streams() {
 #[test]
 fn who_is_sent_away_still_hears_what_was_said() {
     let mut script = ServerScript::new(config(2));
-    let on = script.open(0, machine(2, 5_000));
+    let on = script.attach(0, machine(2, 5_000));
     script.streams.clear();
     script.server.send_global(To::All, 1, b"bye").unwrap();
-    script.server.kick(CLIENT);
+    script.server.kick(script.now, CLIENT);
     script.pass(ms(1));
     assert!(script.streams[&on].ends_with(b"bye"));
     assert_eq!(script.ended, [on]);
 }
 
 #[test]
+fn who_is_sent_away_and_does_not_read_is_cut_off_after_a_while() {
+    let mut script = ServerScript::new(config(2));
+    let on = script.attach(0, machine(2, 5_000));
+    let path = Path::Stream(on);
+    script.server.handle_room(script.now, path, Room::CLOSED);
+    script.server.send_global(To::All, 1, b"bye").unwrap();
+    script.server.kick(script.now, CLIENT);
+    script.pass(ms(1_999));
+    assert!(script.ended.is_empty());
+    script.pass(ms(1));
+    assert_eq!(script.ended, [on]);
+}
+
+#[test]
 fn who_is_gone_before_being_sent_away_is_told_nothing() {
     let mut script = ServerScript::new(config(2));
-    let on = script.open(0, machine(2, 5_000));
+    let on = script.attach(0, machine(2, 5_000));
     script.streams.clear();
     script.server.send_global(To::All, 1, b"bye").unwrap();
-    script.server.kick(CLIENT);
+    script.server.kick(script.now, CLIENT);
     // The stream ends by itself before anybody drains.
     script.close(on);
     assert!(script.streams.is_empty() && script.ended.is_empty());

@@ -2,10 +2,10 @@
 
 use tickwire_dialects::opendrakan::message::{Lifecycle, Message, Way};
 use tickwire_dialects::opendrakan::{ObjectId, ServerConfig, State, Value};
-use tickwire_session::{Path, Room, Session};
+use tickwire_session::{Path, Room, Session, StreamId};
 use tickwire_state::{Tick, Vec3};
 
-use super::super::script::{PROTOTYPE, ServerScript, config, each, machine, ms};
+use crate::script::{PROTOTYPE, ServerScript, config, each, machine, ms};
 
 const ANN: tickwire_session::Addr = machine(2, 5_000);
 
@@ -198,19 +198,56 @@ fn a_clone_of_a_clone_names_the_level_s_object() {
 }
 
 #[test]
-fn a_reference_is_good_for_sixty_four_snapshots() {
+fn a_reference_is_good_for_three_seconds() {
     let mut script = attached(2);
     let first = script.next_send_tick();
     script.acknowledge(ANN, first);
-    for number in 1..=64 {
+    // Three seconds after the snapshot that was not acknowledged.
+    for number in 1..=60 {
         script.next_send_tick();
         let confirm = script.confirmed()[0].0;
         assert_eq!(confirm.reference, first, "snapshot {number}");
-        // Only the silence of 15 s ends a session.
-        script.acknowledge(ANN, Tick(1));
+        // It is alive, and says nothing new.
+        script.acknowledge(ANN, first);
     }
-    script.next_send_tick();
-    assert_eq!(script.confirmed()[0].0.reference, Tick::NONE);
+    script.pass(ms(1));
+    script.datagrams.clear();
+    script.ticks(30);
+    let [(confirm, _)] = script.confirmed()[..] else {
+        panic!("half a second, one snapshot");
+    };
+    assert_eq!(confirm.reference, Tick::NONE);
+}
+
+#[test]
+fn who_acknowledges_nothing_for_three_seconds_gets_two_full_snapshots_a_second() {
+    // One that is repeated until acknowledged, and one that is not.
+    for objects in [3, 200] {
+        let mut script = attached(objects);
+        script.ticks(60 * 3 + 6);
+        let token = script.token_on(StreamId::Accepted(0));
+        for _ in 0..8 {
+            script.datagrams.clear();
+            script.ticks(30);
+            let [(confirm, changes)] = script.confirmed()[..] else {
+                panic!("{:?}", script.confirmed());
+            };
+            assert_eq!(confirm.reference, Tick::NONE);
+            assert_eq!((confirm.changes, changes), (objects * 9, objects * 9));
+            // It stays, but hears little.
+            script.send(ANN, &[Message::Attach { token }]);
+        }
+        let (last, _) = script.confirmed()[0];
+        script.acknowledge(ANN, last.tick);
+        script.datagrams.clear();
+        script.ticks(9);
+        let references: Vec<_> = script
+            .confirmed()
+            .iter()
+            .map(|(c, _)| c.reference)
+            .collect();
+        assert_eq!(references, [last.tick; 3]);
+    }
 }
 
 #[test]

@@ -5,8 +5,8 @@ use tickwire_dialects::opendrakan::message::{BasicChanges, Confirm, Lifecycle, M
 use tickwire_session::Addr;
 use tickwire_state::Tick;
 
-use super::super::script::{bytes_of, each};
 use crate::sabotage::{Spoil, Symptom};
+use crate::script::{bytes_of, each};
 
 /// A mistake that a server could make.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -13,7 +13,7 @@ use tickwire_session::{Events as _, Instant};
 use tickwire_sim::{Chance, Conditions, Network, addr};
 use tickwire_state::{Tick, Vec3};
 
-use super::super::script::{PROTOTYPE, config, loaded, registry};
+use crate::script::{PROTOTYPE, config, loaded, registry};
 
 const OBJECTS: u32 = 10_000;
 const MOVING: u32 = 1_000;

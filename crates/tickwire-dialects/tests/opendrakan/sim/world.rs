@@ -12,9 +12,9 @@ use tickwire_session::{Events, Instant, Session};
 use tickwire_sim::{Network, NodeId, Rng, addr};
 use tickwire_state::{Quat, Tick, Vec3};
 
-use super::super::script::{PROTOTYPE, config, loaded, registry};
 use super::sabotage::Bug;
 use crate::sabotage::Saboteur;
+use crate::script::{PROTOTYPE, config, loaded, registry};
 
 /// Clients that watch.
 const VIEWERS: usize = 3;

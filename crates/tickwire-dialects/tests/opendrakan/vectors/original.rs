@@ -6,10 +6,10 @@ use tickwire_dialects::opendrakan::bundle::{self, Change};
 use tickwire_dialects::opendrakan::message::{Message, Way};
 use tickwire_dialects::opendrakan::{Field, Kind, Reader, Value, Writer};
 
-use super::super::script::bytes_of;
 use crate::golden::{dir, hex, unhex};
+use crate::script::bytes_of;
 
-pub(super) const ORIGINAL: &str = "original-encoder";
+const ORIGINAL: &str = "original-encoder";
 
 /// What becomes of the original's bytes here.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,7 +97,7 @@ fn again(kind: &str, bytes: &[u8]) -> Result<Vec<u8>, String> {
 
 /// The lines of the file: path or schema, and bytes.
 fn lines() -> Vec<(String, Vec<u8>)> {
-    let path = dir("opendrakan").join(ORIGINAL).with_extension("txt");
+    let path = dir("opendrakan").join(ORIGINAL).with_extension("hex");
     let text = fs::read_to_string(path).expect("the file is there");
     let line = |line: &str| {
         let mut words = line.split_whitespace();

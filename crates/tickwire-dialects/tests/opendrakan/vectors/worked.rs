@@ -10,8 +10,8 @@ use tickwire_dialects::opendrakan::{
 use tickwire_session::StreamId;
 use tickwire_state::{Tick, Vec3};
 
-use super::super::script::{CLASS, ServerScript, bytes_of, machine, registry};
 use crate::golden::{hex, unhex};
+use crate::script::{CLASS, ServerScript, bytes_of, machine, registry};
 
 const OBJECT: ObjectId = ObjectId(1);
 const CLIENT: tickwire_session::Addr = machine(2, 5_000);

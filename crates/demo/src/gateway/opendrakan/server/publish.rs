@@ -10,13 +10,13 @@ use tickwire_dialects::opendrakan::{
 };
 use tickwire_session::Instant;
 
-use super::super::words::{Kill, PilotNumber, ScoreLine};
-use super::super::{
-    ARMED, EXPLOSION, GONE, HEALTH, KILLED, OWNER, PROTOTYPES, SCORE, SHIPS, SOUNDS, shot_asset,
-};
 use super::{Gateway, ShipObject, Thing, number};
 use crate::entity::Role;
 use crate::flight::narrow;
+use crate::gateway::opendrakan::words::{Kill, PilotNumber, ScoreLine};
+use crate::gateway::opendrakan::{
+    ARMED, EXPLOSION, GONE, HEALTH, KILLED, OWNER, PROTOTYPES, SCORE, SHIPS, SOUNDS, shot_asset,
+};
 use crate::{Arena, Entity, Event, Heading, Kind};
 
 /// Bullets that are objects at a time. Each costs every client 600 bytes a second; more of them hit,

@@ -2,14 +2,14 @@
 //!
 //! Every object has these five, and they are most of what a server sends. So they lie in the object
 //! itself, and are written to a bundle as they lie there, without a schema that says what they are. The
-//! bytes are those of [`bundle::encode`](super::super::super::bundle::encode).
+//! bytes are those of [`bundle::encode`](crate::opendrakan::bundle::encode).
 
 use tickwire_state::{Quat, Tick, Vec3};
 
-use super::super::super::bundle::Change;
-use super::super::super::schema::{BASIC, BasicState};
-use super::super::super::value::Value;
 use super::Wanted;
+use crate::opendrakan::bundle::Change;
+use crate::opendrakan::schema::{BASIC, BasicState};
+use crate::opendrakan::value::Value;
 
 /// When a state last changed, and last jumped.
 #[derive(Clone, Copy, Debug)]
@@ -138,11 +138,11 @@ const BUNDLE: usize = 2 + 2 * 12 + 16 + 1;
 
 /// A bundle of basic states.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct BasicBundle {
+pub(in crate::opendrakan::server) struct BasicBundle {
     bytes: [u8; BUNDLE],
     length: usize,
     /// How many states are in it.
-    pub(in super::super) states: u32,
+    pub(in crate::opendrakan::server) states: u32,
 }
 
 impl BasicBundle {
@@ -155,7 +155,7 @@ impl BasicBundle {
         }
     }
 
-    pub(in super::super) fn bytes(&self) -> &[u8] {
+    pub(in crate::opendrakan::server) fn bytes(&self) -> &[u8] {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 }
@@ -178,8 +178,8 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::super::super::{Writer, bundle};
     use super::*;
+    use crate::opendrakan::{Writer, bundle};
 
     proptest! {
         #[test]

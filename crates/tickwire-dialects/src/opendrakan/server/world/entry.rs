@@ -4,21 +4,21 @@ use alloc::boxed::Box;
 
 use tickwire_state::Tick;
 
-use super::super::super::bundle::Change;
-use super::super::super::message::Lifecycle;
-use super::super::super::schema::{BASIC, BasicState, Schema};
-use super::super::super::value::Value;
-use super::super::super::{ClassId, ObjectId};
-use super::super::{State, StateError};
 use super::basic::{Basic, BasicBundle, Times};
+use crate::opendrakan::bundle::Change;
+use crate::opendrakan::message::Lifecycle;
+use crate::opendrakan::schema::{BASIC, BasicState, Schema};
+use crate::opendrakan::value::Value;
+use crate::opendrakan::{ClassId, ObjectId};
+use crate::opendrakan::{State, StateError};
 
 #[derive(Clone, Debug)]
-pub(in super::super) struct Entry {
-    pub(in super::super) id: ObjectId,
-    pub(in super::super) class: ClassId,
-    pub(in super::super) prototype: Option<ObjectId>,
-    pub(in super::super) lifecycle: Lifecycle,
-    pub(in super::super) lifecycle_changed: Tick,
+pub(in crate::opendrakan::server) struct Entry {
+    pub(in crate::opendrakan::server) id: ObjectId,
+    pub(in crate::opendrakan::server) class: ClassId,
+    pub(in crate::opendrakan::server) prototype: Option<ObjectId>,
+    pub(in crate::opendrakan::server) lifecycle: Lifecycle,
+    pub(in crate::opendrakan::server) lifecycle_changed: Tick,
     /// [`Tick::NONE`] if it is the level's.
     pub(super) created: Tick,
     /// The last change of anything.
@@ -46,7 +46,7 @@ pub(super) struct Origin {
 
 /// Which states are wanted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(in super::super) enum Wanted {
+pub(in crate::opendrakan::server) enum Wanted {
     /// Those that changed after the reference.
     Changed,
     All,
@@ -113,7 +113,7 @@ impl Entry {
     }
 
     /// The state at a place among the basic and then the extra ones.
-    pub(in super::super) fn value(&self, index: usize) -> Option<Value> {
+    pub(in crate::opendrakan::server) fn value(&self, index: usize) -> Option<Value> {
         match index.checked_sub(BASIC.len()) {
             None => Some(self.basic.get(*BasicState::ALL.get(index)?)),
             Some(extra) => Some(self.extra.get(extra)?.value),
@@ -121,12 +121,12 @@ impl Entry {
     }
 
     /// Whether the object is to be described anew to who knows only `reference`.
-    pub(in super::super) fn is_new_since(&self, reference: Tick) -> bool {
+    pub(in crate::opendrakan::server) fn is_new_since(&self, reference: Tick) -> bool {
         self.created > reference
     }
 
     /// The basic states to be told to who knows `reference`.
-    pub(in super::super) fn basic_changes(
+    pub(in crate::opendrakan::server) fn basic_changes(
         &self,
         reference: Tick,
         wanted: Wanted,
@@ -135,12 +135,16 @@ impl Entry {
     }
 
     /// The same as a bundle.
-    pub(in super::super) fn basic_bundle(&self, reference: Tick, wanted: Wanted) -> BasicBundle {
+    pub(in crate::opendrakan::server) fn basic_bundle(
+        &self,
+        reference: Tick,
+        wanted: Wanted,
+    ) -> BasicBundle {
         self.basic.bundle(reference, wanted)
     }
 
     /// The extra states to be told to who knows `reference`.
-    pub(in super::super) fn extra_changes(
+    pub(in crate::opendrakan::server) fn extra_changes(
         &self,
         reference: Tick,
         wanted: Wanted,

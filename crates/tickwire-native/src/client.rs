@@ -1,0 +1,3 @@
+//! x
+mod input_clock;
+mod playback;

@@ -1,0 +1,344 @@
+//! One client: what it sees, what it knows, what is on its way to it.
+//!
+//! Once a send the client's view is brought up to date and a plan is made: which records, in which order.
+//! Packets are then cut from the plan one by one. Nothing counts as sent before it is in a packet, so a
+//! caller may stop at any time.
+
+use alloc::vec::Vec;
+
+use super::Room;
+use super::flight::Flights;
+use super::interest::Interest;
+use super::known::{KnownPlace, Moment, Oldest};
+use super::notices::Pending;
+use super::plan::{Item, Plan};
+use super::records::Records;
+use crate::limits::{PACKETS_PER_SEND_MAX, ROOM_MIN};
+use crate::number::{PacketNumber, PlaceNumber, SendIndex};
+use crate::packet::{Header, Last, Notices, PacketWriter};
+use crate::record::BlockName;
+use crate::world::Store;
+
+/// One client.
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) interest: Interest,
+    /// Ascending by number.
+    pub(super) places: Vec<KnownPlace>,
+    flights: Flights,
+    pending: Pending,
+    /// Bytes of records a send, and what has accumulated.
+    pub(super) budget: usize,
+    credit: usize,
+    /// Sends after which something on its way is taken for lost.
+    pub(super) overdue: u64,
+    joined: SendIndex,
+    /// The last send before which an acknowledgement came.
+    heard: SendIndex,
+    pub(super) is_ready: bool,
+    /// Whether a place in view cannot be entered yet.
+    is_waiting: bool,
+    /// The last time that everything was cleared.
+    cleared: SendIndex,
+    turn: Turn,
+    plan: Plan,
+}
+
+/// What a client gets at one send.
+#[derive(Clone, Copy, Debug, Default)]
+struct Turn {
+    send: SendIndex,
+    /// How much of the plan is in packets.
+    next: usize,
+    packets: usize,
+    first: PacketNumber,
+    is_over: bool,
+}
+
+/// How often clients are sent something, in sends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// After so many without an acknowledgement a client is silent.
+    pub(super) silence: u64,
+    /// A silent client is sent something every so many.
+    pub(super) probe: u64,
+}
+
+impl Client {
+    pub(super) fn new(interest: Interest, joined: SendIndex, cleared: SendIndex) -> Self {
+        Self {
+            interest,
+            places: Vec::new(),
+            flights: Flights::new(),
+            pending: Pending::default(),
+            budget: usize::MAX,
+            credit: 0,
+            overdue: 4,
+            joined,
+            heard: joined,
+            is_ready: false,
+            is_waiting: false,
+            cleared,
+            turn: Turn::default(),
+            plan: Plan::default(),
+        }
+    }
+
+    /// Begins a send, unless the client is silent and it is not its time. `own` are the places of its
+    /// own entities.
+    pub(super) fn begin(
+        &mut self,
+        store: &Store,
+        records: &mut Records,
+        own: impl Iterator<Item = PlaceNumber> + Clone,
+        pace: Pace,
+        room: Room,
+        weigh: impl Fn(&KnownPlace) -> u16,
+    ) {
+        let send = store.send();
+        let is_silent = send.since(self.heard) > pace.silence;
+        if is_silent && send.since(self.turn.send) < pace.probe {
+            return;
+        }
+        self.turn = Turn {
+            send,
+            first: self.flights.next(),
+            ..Turn::default()
+        };
+        self.flights.expire(send);
+        self.update_view(store, own);
+        self.credit = self.credit.min(crate::limits::CREDIT_MAX);
+        self.credit = self.credit.saturating_add(self.budget);
+        let moment = Moment {
+            send,
+            overdue: self.overdue,
+            joined: self.joined,
+        };
+        let pending = &mut self.pending;
+        self.plan.survey(store, &mut self.places, &moment, |block| {
+            pending.add_gone(block);
+        });
+        self.is_ready |= !self.plan.is_incomplete() && !self.is_waiting;
+        self.plan
+            .choose(store, records, &mut self.places, self.credit, room, weigh);
+    }
+
+    /// Leaves places that are out of view, and enters those that have come into it.
+    fn update_view(&mut self, store: &Store, own: impl Iterator<Item = PlaceNumber> + Clone) {
+        if store.cleared > self.cleared && store.cleared <= store.send() {
+            self.cleared = store.cleared;
+            let places = self.places.drain(..);
+            let known = places.flat_map(|known| {
+                let place = known.number;
+                let blocks: Vec<_> = known.known().collect();
+                blocks
+                    .into_iter()
+                    .map(move |block| BlockName { place, block })
+            });
+            self.pending.add_clear(known.collect());
+            self.interest.is_stale = true;
+        }
+        for removed in &store.news.removed {
+            if let Ok(at) = self.find(*removed) {
+                self.places.remove(at);
+            }
+        }
+        if !self.interest.update(store, own) {
+            return;
+        }
+        let Self {
+            places,
+            interest,
+            pending,
+            ..
+        } = self;
+        places.retain(|known| {
+            let stays = interest.seen().binary_search(&known.number).is_ok();
+            if !stays {
+                pending.add_leave(known.number, known.known().collect());
+            }
+            stays
+        });
+        self.is_waiting = false;
+        let entered = self.flights.next();
+        for number in interest.seen().iter().copied() {
+            let Some(place) = store.place(number) else {
+                continue;
+            };
+            let at = places.binary_search_by_key(&number, |known| known.number);
+            if at.is_err() && pending.blocks_entry(number) {
+                self.is_waiting = true;
+                continue;
+            }
+            let at = at.unwrap_or_else(|at| {
+                places.insert(at, KnownPlace::new(number, entered));
+                at
+            });
+            if let Some(known) = places.get_mut(at) {
+                known.is_own = interest.is_own(number, place);
+                known.distance = interest.distance(place, store.side);
+            }
+        }
+    }
+
+    fn find(&self, number: PlaceNumber) -> Result<usize, usize> {
+        self.places
+            .binary_search_by_key(&number, |known| known.number)
+    }
+
+    /// Whether this send has begun for the client.
+    pub(super) fn has_begun(&self, send: SendIndex) -> bool {
+        self.turn.send == send
+    }
+
+    /// Appends the next packet of the send, if there is one.
+    pub(super) fn poll(
+        &mut self,
+        store: &mut Store,
+        records: &Records,
+        room: Room,
+        out: &mut Vec<u8>,
+    ) -> Option<PacketNumber> {
+        let send = store.send();
+        if !self.has_begun(send) || self.turn.is_over || room.datagram < ROOM_MIN {
+            return None;
+        }
+        let number = self.flights.next();
+        let notices = match self.turn.packets {
+            0 => self.pending.tell(number),
+            _ => Notices::default(),
+        };
+        let carries_notices = !notices.is_empty();
+        let header = Header { number, send };
+        let mut packet = PacketWriter::new(header, &notices, room.datagram, out).ok()?;
+        while let Some(item) = self.plan.item(self.turn.next) {
+            let entry = records.entry(item.entry);
+            if packet.record(&entry.head, records.body(entry)).is_err() {
+                break;
+            }
+            self.turn.next += 1;
+            if !item.is_entering {
+                self.credit = self.credit.saturating_sub(item.bytes);
+            }
+            self.mark_sent(store, records, &item, number, send);
+        }
+        self.turn.packets += 1;
+        self.turn.is_over =
+            self.turn.next == self.plan.len() || self.turn.packets == PACKETS_PER_SEND_MAX;
+        let last = self.turn.is_over.then(|| self.last(store, number));
+        packet.finish(last);
+        self.flights.depart(send, carries_notices);
+        Some(number)
+    }
+
+    fn mark_sent(
+        &mut self,
+        store: &mut Store,
+        records: &Records,
+        item: &Item,
+        packet: PacketNumber,
+        send: SendIndex,
+    ) {
+        let entry = records.entry(item.entry);
+        let place = entry.head.place;
+        let Some(known) = self.places.get_mut(item.place) else {
+            return;
+        };
+        for block in records.blocks(entry) {
+            self.flights.load(BlockName { place, block });
+            if known.mark_sent(block, send, packet)
+                && let Some(head) = store.head_mut(place, block)
+            {
+                head.knowers += 1;
+            }
+        }
+    }
+
+    /// What the last packet of a send says about it.
+    fn last(&self, store: &Store, number: PacketNumber) -> Last {
+        let mut oldest = Oldest {
+            any: self.turn.first,
+            movers: Some(number),
+        };
+        for known in self.plan.pending().filter_map(|at| self.places.get(at)) {
+            if let Some(place) = store.place(known.number) {
+                oldest = known.oldest(place, oldest);
+            }
+        }
+        let reach = |packet: PacketNumber| {
+            // Farther back than can be said is as good as not at all.
+            u8::try_from(number.0 - packet.0 + 1).unwrap_or(0)
+        };
+        let is_left_out = self.plan.is_left_out() || self.turn.next < self.plan.len();
+        let is_all_told = self.pending.is_all_told() && !self.is_waiting;
+        Last {
+            complete: if is_left_out || !is_all_told {
+                0
+            } else {
+                reach(oldest.any)
+            },
+            settled: match oldest.movers {
+                Some(packet) if !self.is_waiting => reach(packet),
+                _ => 0,
+            },
+        }
+    }
+
+    /// A packet was received and applied. Calls `release` for each block that is not known any more.
+    pub(super) fn acknowledge(
+        &mut self,
+        now: SendIndex,
+        packet: PacketNumber,
+        mut release: impl FnMut(BlockName),
+    ) {
+        let Self {
+            flights, places, ..
+        } = self;
+        // The blocks of a place lie side by side.
+        let mut at = 0;
+        let arrived = flights.arrive(packet, |name, send| {
+            if places
+                .get(at)
+                .is_none_or(|known| known.number != name.place)
+            {
+                let found = places.binary_search_by_key(&name.place, |known| known.number);
+                at = found.unwrap_or(usize::MAX);
+            }
+            if let Some(known) = places.get_mut(at) {
+                known.acknowledge(name.block, packet, send);
+            }
+        });
+        let Some(arrived) = arrived else { return };
+        self.heard = now;
+        if arrived.carries_notices {
+            self.pending.confirm(packet, |name| {
+                let found = places.binary_search_by_key(&name.place, |known| known.number);
+                if let Some(known) = found.ok().and_then(|at| places.get_mut(at)) {
+                    known.end(name.block);
+                }
+                release(name);
+            });
+            self.interest.is_stale |= self.is_waiting;
+        }
+    }
+
+    /// The client holds nothing for certain any more.
+    pub(super) fn forget(&mut self) {
+        self.flights.void();
+        self.places.iter_mut().for_each(KnownPlace::forget);
+    }
+
+    #[cfg(test)]
+    pub(super) const fn drain_credit(&mut self) {
+        self.credit = 0;
+    }
+
+    /// The client is gone. Calls `release` for each block that it knew.
+    pub(super) fn abandon(&mut self, mut release: impl FnMut(BlockName)) {
+        for known in self.places.drain(..) {
+            let place = known.number;
+            self.pending.add_leave(place, known.known().collect());
+        }
+        self.pending.abandon(&mut release);
+    }
+}

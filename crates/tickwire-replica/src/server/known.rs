@@ -1,0 +1,421 @@
+//! What one client knows of a place, block by block.
+//!
+//! A block is *settled* if the client has acknowledged it as it is. All others are surveyed each send: is
+//! it on its way, or due? And at which sends does the client hold it, so that they can be baselines?
+
+use alloc::vec::Vec;
+
+use super::records::{Numbered, Records, members};
+use crate::coder::Ages;
+use crate::limits::{MOVER_WAIT, WINDOW};
+use crate::number::{BlockNumber, PacketNumber, PlaceNumber, SendIndex};
+use crate::window::{self, Acked, Changes};
+use crate::world::{Head, Place, State};
+
+/// What a client knows of a place in its view.
+#[derive(Debug)]
+pub(super) struct KnownPlace {
+    pub(super) number: PlaceNumber,
+    /// Whether it holds something that is the client's own.
+    pub(super) is_own: bool,
+    /// The square of how far it is from where the client looks.
+    pub(super) distance: f64,
+    /// The first packet that could hold a record of it. What earlier ones held was of another visit.
+    entered: PacketNumber,
+    /// By number.
+    blocks: Vec<KnownBlock>,
+    /// Blocks that are not settled, one a bit.
+    unsettled: Vec<u64>,
+    /// The send of the last survey.
+    surveyed: SendIndex,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct KnownBlock {
+    acked: Acked,
+    /// The last send that it was part of, and the packet.
+    sent: SendIndex,
+    packet: PacketNumber,
+    state: Knowledge,
+}
+
+/// Whether a client may know a block.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum Knowledge {
+    /// It was never sent.
+    #[default]
+    No,
+    /// It was sent.
+    Possible,
+    /// It was sent and is gone, and the client has not yet confirmed that.
+    Ending,
+}
+
+/// A block that a client is to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Due {
+    pub(super) block: BlockNumber,
+    /// The sends at which the client holds it, of those before its last change.
+    held: u64,
+    /// For how many sends it has been due.
+    pub(super) waiting: u64,
+    /// Whether the client holds no version that could be a baseline.
+    pub(super) is_fresh: bool,
+}
+
+impl Due {
+    /// What a record of this block alone is relative to.
+    pub(super) fn ages(&self) -> Ages {
+        let Some(baseline) = window::youngest_age(self.held) else {
+            return Ages::default();
+        };
+        Ages {
+            baseline,
+            previous: previous(self.held, baseline),
+        }
+    }
+}
+
+/// What a survey of a place found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Survey {
+    /// Sends that every block changed since is held at, or did not exist at, and after which every due
+    /// block changed.
+    baselines: u64,
+    /// Sends at which every block is held that is held at all.
+    held: u64,
+    /// Blocks on their way that the client has never held.
+    pub(super) entering: usize,
+    /// Whether there are blocks on their way, or such as received movers.
+    pub(super) is_pending: bool,
+    /// Whether a block that was visible when the client joined has not arrived.
+    pub(super) is_incomplete: bool,
+}
+
+/// When a client is surveyed, and what of it matters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    pub(super) send: SendIndex,
+    /// Sends after which something on its way is taken for lost.
+    pub(super) overdue: u64,
+    /// When the client joined.
+    pub(super) joined: SendIndex,
+}
+
+/// Packets that must arrive for the client to know all, or all that received movers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Oldest {
+    pub(super) any: PacketNumber,
+    /// Nothing if one was left out.
+    pub(super) movers: Option<PacketNumber>,
+}
+
+impl KnownPlace {
+    pub(super) const fn new(number: PlaceNumber, entered: PacketNumber) -> Self {
+        Self {
+            number,
+            is_own: false,
+            distance: 0.0,
+            entered,
+            blocks: Vec::new(),
+            unsettled: Vec::new(),
+            surveyed: SendIndex::NONE,
+        }
+    }
+
+    /// The blocks that the client may know.
+    pub(super) fn known(&self) -> impl Iterator<Item = BlockNumber> {
+        let numbered = (0..=u16::MAX).map(BlockNumber).zip(&self.blocks);
+        let known = numbered.filter(|(_, block)| block.state != Knowledge::No);
+        known.map(|(number, _)| number)
+    }
+
+    /// A packet with this block was acknowledged.
+    #[inline]
+    pub(super) fn acknowledge(
+        &mut self,
+        block: BlockNumber,
+        packet: PacketNumber,
+        send: SendIndex,
+    ) {
+        if packet >= self.entered
+            && let Some(block) = self.blocks.get_mut(usize::from(block.0))
+            && block.state == Knowledge::Possible
+        {
+            block.acked.insert(send);
+        }
+    }
+
+    /// The client has confirmed that a block is gone.
+    pub(super) fn end(&mut self, block: BlockNumber) {
+        if let Some(block) = self.blocks.get_mut(usize::from(block.0)) {
+            *block = KnownBlock::default();
+        }
+    }
+
+    /// The client holds nothing for certain any more.
+    pub(super) fn forget(&mut self) {
+        self.surveyed = SendIndex::NONE;
+        for block in &mut self.blocks {
+            block.acked = Acked::default();
+            block.sent = SendIndex::NONE;
+        }
+    }
+
+    /// Whether nothing has to be sent, nothing is on its way and nothing has changed.
+    #[inline]
+    pub(super) fn is_settled(&self, place: &Place) -> bool {
+        self.unsettled.iter().all(|word| *word == 0)
+            && self.surveyed != SendIndex::NONE
+            && place.changed_at() <= self.surveyed
+    }
+
+    /// Looks at every block that is not settled. Adds those to be sent to `due`, and tells `gone` those
+    /// that the client may know and are no more.
+    pub(super) fn survey(
+        &mut self,
+        place: &Place,
+        moment: &Moment,
+        due: &mut Vec<Due>,
+        mut gone: impl FnMut(BlockNumber),
+    ) -> Survey {
+        self.unsettle(place, moment.send);
+        let mut survey = Survey {
+            baselines: u64::MAX,
+            held: u64::MAX,
+            entering: 0,
+            is_pending: false,
+            is_incomplete: false,
+        };
+        let Self {
+            blocks, unsettled, ..
+        } = self;
+        for (start, word) in (0..=u16::MAX).step_by(64).zip(unsettled) {
+            for bit in members(&[*word]) {
+                let number = BlockNumber(start + bit);
+                let at = usize::from(number.0);
+                let (Some(head), Some(block)) = (place.head(number), blocks.get_mut(at)) else {
+                    continue;
+                };
+                match block.survey(head, moment, &mut survey) {
+                    Found::Settled => *word &= !(1 << bit),
+                    Found::Gone => {
+                        *word &= !(1 << bit);
+                        if block.state == Knowledge::Possible {
+                            block.state = Knowledge::Ending;
+                            gone(number);
+                        }
+                    }
+                    Found::Due(held, waiting) => due.push(Due {
+                        block: number,
+                        held,
+                        waiting,
+                        is_fresh: block.acked.is_empty(),
+                    }),
+                    Found::OnItsWay => {}
+                }
+            }
+        }
+        survey
+    }
+
+    /// Notes which blocks have changed since the last survey.
+    fn unsettle(&mut self, place: &Place, send: SendIndex) {
+        let heads = place.heads();
+        self.blocks.resize(heads.len(), KnownBlock::default());
+        self.unsettled.resize(heads.len().div_ceil(64), 0);
+        if self.surveyed.next() >= send {
+            if place.changed_at() > self.surveyed {
+                for (word, changed) in self.unsettled.iter_mut().zip(place.changed()) {
+                    *word |= changed;
+                }
+            }
+        } else {
+            // It slept, or has just come: whatever may have changed in between.
+            for (at, head) in heads.iter().enumerate() {
+                if (self.surveyed == SendIndex::NONE || head.changes.last() > self.surveyed)
+                    && let Some(word) = self.unsettled.get_mut(at / 64)
+                {
+                    *word |= 1 << (at % 64);
+                }
+            }
+        }
+        self.surveyed = send;
+    }
+
+    /// What one record of all blocks that changed since a baseline would be relative to, if there is one
+    /// baseline for all of them.
+    pub(super) fn whole(
+        &mut self,
+        place: Numbered<'_>,
+        survey: &Survey,
+        send: SendIndex,
+        records: &mut Records,
+    ) -> Option<Ages> {
+        let baseline = window::youngest_age(survey.baselines)?;
+        let mut held = survey.held;
+        // The survey has not seen blocks that are settled now but need not have been held then.
+        let changed = records.changed_since(place, baseline);
+        for (at, changed) in (0..=u16::MAX).step_by(64).zip(changed) {
+            let unsettled = self.unsettled.get(usize::from(at / 64));
+            let others = changed & !unsettled.copied().unwrap_or(0);
+            if others != 0 {
+                let all = self.held_by_all(place.1, (at, others), send, baseline);
+                if all & window::bit(baseline.into()) == 0 {
+                    return None;
+                }
+                held &= all;
+            }
+        }
+        Some(Ages {
+            baseline,
+            previous: previous(held, baseline),
+        })
+    }
+
+    /// The sends at which all these blocks are held. Those that did not exist at the baseline are not
+    /// asked for more.
+    fn held_by_all(
+        &mut self,
+        place: &Place,
+        (first, blocks): (u16, u64),
+        send: SendIndex,
+        baseline: u8,
+    ) -> u64 {
+        let mut all = u64::MAX;
+        for bit in members(&[blocks]) {
+            let number = BlockNumber(first + bit);
+            let (Some(head), Some(block)) = (
+                place.head(number),
+                self.blocks.get_mut(usize::from(number.0)),
+            ) else {
+                return 0;
+            };
+            let changes = head.changes.at(send);
+            block.acked.advance(send, &changes);
+            if head.born <= send.before(baseline.into()) {
+                all &= block.acked.held(&changes);
+            }
+        }
+        all
+    }
+
+    /// Notes that a block is part of a packet. Returns whether the client could not know it before.
+    #[inline]
+    pub(super) fn mark_sent(
+        &mut self,
+        block: BlockNumber,
+        send: SendIndex,
+        packet: PacketNumber,
+    ) -> bool {
+        let Some(block) = self.blocks.get_mut(usize::from(block.0)) else {
+            return false;
+        };
+        block.sent = send;
+        block.packet = packet;
+        let is_first = block.state == Knowledge::No;
+        block.state = Knowledge::Possible;
+        is_first
+    }
+
+    /// The oldest packets that hold something which is not acknowledged, at most those given.
+    pub(super) fn oldest(&self, place: &Place, mut oldest: Oldest) -> Oldest {
+        for number in members(&self.unsettled) {
+            let number = BlockNumber(number);
+            let at = usize::from(number.0);
+            let (Some(head), Some(block)) = (place.head(number), self.blocks.get(at)) else {
+                continue;
+            };
+            oldest.any = oldest.any.min(block.packet);
+            if block.lacks_mover(head) {
+                let is_sent = block.sent >= head.changes.last();
+                let movers = oldest.movers.filter(|_| is_sent);
+                oldest.movers = movers.map(|packet| packet.min(block.packet));
+            }
+        }
+        oldest
+    }
+}
+
+/// What becomes of a block that was not settled.
+enum Found {
+    Settled,
+    Gone,
+    OnItsWay,
+    /// It is to be sent. At these sends it is held, and so long it has waited.
+    Due(u64, u64),
+}
+
+impl KnownBlock {
+    #[inline]
+    fn survey(&mut self, head: &Head, moment: &Moment, survey: &mut Survey) -> Found {
+        if head.state != State::Live {
+            return Found::Gone;
+        }
+        let send = moment.send;
+        let changes = head.changes.at(send);
+        self.acked.advance(send, &changes);
+        let last = changes.last();
+        if self.acked.youngest().is_some_and(|acked| acked >= last) {
+            return Found::Settled;
+        }
+        let held = self.acked.held(&changes);
+        let since_last = window::since(send.since(last));
+        let unborn = !window::since(send.since(head.born));
+        let is_fresh = self.acked.is_empty();
+        if !is_fresh {
+            survey.held &= held;
+        }
+        survey.is_incomplete |= is_fresh && head.born <= moment.joined;
+        survey.is_pending |= self.lacks_mover(head);
+        let is_lost = send.since(self.sent) >= moment.overdue;
+        if self.sent >= last && !is_lost {
+            survey.baselines &= held | unborn | since_last;
+            survey.entering += usize::from(is_fresh);
+            survey.is_pending = true;
+            return Found::OnItsWay;
+        }
+        survey.baselines &= (held | unborn) & !since_last;
+        Found::Due(
+            held & !since_last,
+            self.waiting(head, &changes, moment, is_lost),
+        )
+    }
+
+    /// For how many sends a change has been neither received nor on its way.
+    fn waiting(&self, head: &Head, changes: &Changes, moment: &Moment, is_lost: bool) -> u64 {
+        let received = self.acked.youngest();
+        let received = received.unwrap_or_else(|| head.born.before(1));
+        let told = if is_lost {
+            received
+        } else {
+            received.max(self.sent)
+        };
+        let untold = match moment.send.since(told) {
+            0 => 0,
+            age => changes.bits() & window::since(age - 1),
+        };
+        let oldest = WINDOW - u64::from(untold.trailing_zeros()).min(WINDOW - 1);
+        oldest
+            + if self.lacks_mover(head) {
+                MOVER_WAIT
+            } else {
+                0
+            }
+    }
+
+    /// Whether an entity has come to the block from another, and the client does not know it.
+    fn lacks_mover(&self, head: &Head) -> bool {
+        head.moved_in > self.acked.youngest().unwrap_or_default()
+    }
+}
+
+/// The age of the send through which motion is extrapolated; 0 for none. It is as near as can be to half
+/// the baseline's age before the baseline: less and rounding is amplified, more and the motion is old.
+fn previous(held: u64, baseline: u8) -> u8 {
+    let ideal = baseline
+        .saturating_add((baseline / 2).max(1))
+        .min(Ages::OLDEST);
+    let older = held & !window::since(baseline.into());
+    window::nearest_age(older, ideal).unwrap_or(0)
+}

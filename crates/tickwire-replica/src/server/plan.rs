@@ -1,0 +1,355 @@
+//! What a client is sent at one send: which records, and in which order.
+//!
+//! What is the client's own goes first. If the budget has room for everything else, everything goes, place
+//! by place. If not, blocks go by how important they are and how long they have waited, until the first
+//! that does not fit: nothing overtakes it, and unused budget accumulates until it fits. Blocks that the
+//! client has never held do not use the budget: they go nearest first, a few at a time, as the path has
+//! room.
+
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::ops::Range;
+
+use super::Room;
+use super::known::{Due, KnownPlace, Moment, Survey};
+use super::records::Records;
+use crate::limits::ENTERING_MAX;
+use crate::packet::PacketWriter;
+use crate::record::BlockName;
+use crate::world::Store;
+
+/// The records of one send to one client.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    items: Vec<Item>,
+    sites: Vec<Site>,
+    due: Vec<Due>,
+    /// Places with something on its way.
+    pending: Vec<usize>,
+    /// Where to look, by importance.
+    order: Vec<Waiting>,
+    entering: usize,
+    is_left_out: bool,
+    is_incomplete: bool,
+}
+
+/// A record to send.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Item {
+    /// Which of the client's places it is of.
+    pub(super) place: usize,
+    /// Which of the send's records it is.
+    pub(super) entry: usize,
+    /// With its head.
+    pub(super) bytes: usize,
+    /// Whether it is not of the budget.
+    pub(super) is_entering: bool,
+}
+
+/// A place with something to send.
+#[derive(Clone, Debug)]
+struct Site {
+    place: usize,
+    due: Range<usize>,
+    survey: Survey,
+    is_own: bool,
+    fate: Fate,
+}
+
+/// How a place's blocks are sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Fate {
+    /// It was not decided.
+    Open,
+    /// In one record.
+    Whole,
+    /// In a record each.
+    Split,
+}
+
+/// A block that waits.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    site: usize,
+    due: usize,
+    priority: u64,
+}
+
+impl Plan {
+    pub(super) fn item(&self, at: usize) -> Option<Item> {
+        self.items.get(at).copied()
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether something that is due is not part of it.
+    pub(super) const fn is_left_out(&self) -> bool {
+        self.is_left_out
+    }
+
+    /// Whether something that was visible when the client joined has not arrived.
+    pub(super) const fn is_incomplete(&self) -> bool {
+        self.is_incomplete
+    }
+
+    /// Places with something on its way.
+    pub(super) fn pending(&self) -> impl Iterator<Item = usize> {
+        self.pending.iter().copied()
+    }
+
+    /// Finds out what is due. Tells `gone` which blocks that the client may know are no more.
+    pub(super) fn survey(
+        &mut self,
+        store: &Store,
+        places: &mut [KnownPlace],
+        moment: &Moment,
+        mut gone: impl FnMut(BlockName),
+    ) {
+        self.items.clear();
+        self.sites.clear();
+        self.due.clear();
+        self.pending.clear();
+        (self.entering, self.is_left_out, self.is_incomplete) = (0, false, false);
+        for (at, known) in places.iter_mut().enumerate() {
+            let number = known.number;
+            let Some(place) = store.place(number) else {
+                continue;
+            };
+            if known.is_settled(place) {
+                continue;
+            }
+            let first = self.due.len();
+            let survey = known.survey(place, moment, &mut self.due, |block| {
+                gone(BlockName {
+                    place: number,
+                    block,
+                });
+            });
+            self.entering += survey.entering;
+            self.is_incomplete |= survey.is_incomplete;
+            if survey.is_pending {
+                self.pending.push(at);
+            }
+            if self.due.len() > first {
+                self.sites.push(Site {
+                    place: at,
+                    due: first..self.due.len(),
+                    survey,
+                    is_own: known.is_own,
+                    fate: Fate::Open,
+                });
+            }
+        }
+    }
+
+    /// Chooses among what is due.
+    pub(super) fn choose(
+        &mut self,
+        store: &Store,
+        records: &mut Records,
+        places: &mut [KnownPlace],
+        credit: usize,
+        room: Room,
+        weigh: impl Fn(&KnownPlace) -> u16,
+    ) {
+        // Stable: within both, places ascend, so that their numbers take a byte.
+        self.sites.sort_by_key(|site| !site.is_own);
+        let mut chooser = Chooser {
+            store,
+            records,
+            places,
+            items: &mut self.items,
+        };
+        let mut own = 0;
+        for site in &mut self.sites {
+            chooser.site(site, &self.due);
+            if site.is_own {
+                own = chooser.items.len();
+            }
+        }
+        let total: usize = self.items.iter().map(|item| item.bytes).sum();
+        if total > credit {
+            self.prefer(store, records, places, (own, credit), weigh);
+        }
+        self.enter(store, records, places, room);
+    }
+
+    /// Chooses what goes first, because not everything can go. The first `own` items do in any case.
+    fn prefer(
+        &mut self,
+        store: &Store,
+        records: &mut Records,
+        places: &mut [KnownPlace],
+        (own, credit): (usize, usize),
+        weigh: impl Fn(&KnownPlace) -> u16,
+    ) {
+        self.items.truncate(own);
+        self.order.clear();
+        for (at, site) in self.sites.iter_mut().enumerate().filter(|(_, s)| !s.is_own) {
+            site.fate = Fate::Open;
+            let weight = places.get(site.place).map_or(1, &weigh).max(1);
+            for due in site.due.clone() {
+                if let Some(block) = self.due.get(due).filter(|block| !block.is_fresh) {
+                    self.order.push(Waiting {
+                        site: at,
+                        due,
+                        priority: u64::from(weight) * block.waiting,
+                    });
+                }
+            }
+        }
+        self.order.sort_by_key(|waiting| Reverse(waiting.priority));
+        let used: usize = self.items.iter().map(|item| item.bytes).sum();
+        let mut left = credit.saturating_sub(used);
+        let mut chooser = Chooser {
+            store,
+            records,
+            places,
+            items: &mut self.items,
+        };
+        for waiting in &self.order {
+            let (Some(site), Some(due)) =
+                (self.sites.get_mut(waiting.site), self.due.get(waiting.due))
+            else {
+                continue;
+            };
+            let item = match site.fate {
+                Fate::Whole => continue,
+                Fate::Open => {
+                    let whole = chooser.whole(site).filter(|item| item.bytes <= left);
+                    site.fate = whole.map_or(Fate::Split, |_| Fate::Whole);
+                    whole.or_else(|| chooser.block(site, due))
+                }
+                Fate::Split => chooser.block(site, due),
+            };
+            let Some(item) = item else { continue };
+            if item.bytes > left {
+                self.is_left_out = true;
+                break;
+            }
+            left -= item.bytes;
+            chooser.items.push(item);
+        }
+        if let Some(chosen) = self.items.get_mut(own..) {
+            chosen.sort_by_key(|item| item.place);
+        }
+    }
+
+    /// Adds blocks that the client has never held.
+    fn enter(
+        &mut self,
+        store: &Store,
+        records: &mut Records,
+        places: &mut [KnownPlace],
+        room: Room,
+    ) {
+        self.order.clear();
+        for (at, site) in self.sites.iter().enumerate() {
+            if site.fate == Fate::Whole {
+                continue;
+            }
+            for due in site.due.clone() {
+                if self.due.get(due).is_some_and(|block| block.is_fresh) {
+                    self.order.push(Waiting {
+                        site: at,
+                        due,
+                        priority: 0,
+                    });
+                }
+            }
+        }
+        if self.order.is_empty() {
+            return;
+        }
+        let nearness = |waiting: &Waiting| {
+            let site = self.sites.get(waiting.site);
+            let known = site.and_then(|site| places.get(site.place));
+            known.map_or((true, 0.0), |known| (!known.is_own, known.distance))
+        };
+        self.order.sort_by(|a, b| {
+            let ((a, near), (b, far)) = (nearness(a), nearness(b));
+            a.cmp(&b).then(near.total_cmp(&far))
+        });
+        let used: usize = self.items.iter().map(|item| item.bytes).sum();
+        let mut left = room.path.saturating_sub(used);
+        let slots = ENTERING_MAX.saturating_sub(self.entering);
+        self.is_left_out |= self.order.len() > slots;
+        let mut chooser = Chooser {
+            store,
+            records,
+            places,
+            items: &mut self.items,
+        };
+        for waiting in self.order.iter().take(slots) {
+            if let Some(site) = self.sites.get(waiting.site)
+                && let Some(due) = self.due.get(waiting.due)
+                && let Some(mut item) = chooser.block(site, due)
+            {
+                item.is_entering = true;
+                if item.bytes > left {
+                    self.is_left_out = true;
+                    break;
+                }
+                left -= item.bytes;
+                chooser.items.push(item);
+            }
+        }
+    }
+}
+
+/// Turns what is due into records.
+struct Chooser<'a> {
+    store: &'a Store,
+    records: &'a mut Records,
+    places: &'a mut [KnownPlace],
+    items: &'a mut Vec<Item>,
+}
+
+impl Chooser<'_> {
+    /// Everything that is due of a place, in one record if that can be.
+    fn site(&mut self, site: &mut Site, due: &[Due]) {
+        site.fate = Fate::Split;
+        let due = due.get(site.due.clone()).unwrap_or_default();
+        // A place that the client is only entering is paced block by block.
+        if due.iter().all(|due| due.is_fresh) {
+            return;
+        }
+        if let Some(item) = self.whole(site) {
+            site.fate = Fate::Whole;
+            self.items.push(item);
+            return;
+        }
+        for due in due.iter().filter(|due| !due.is_fresh) {
+            let item = self.block(site, due);
+            self.items.extend(item);
+        }
+    }
+
+    fn whole(&mut self, site: &Site) -> Option<Item> {
+        let known = self.places.get_mut(site.place)?;
+        let place = (known.number, self.store.place(known.number)?);
+        let send = self.store.send();
+        let ages = known.whole(place, &site.survey, send, self.records)?;
+        let entry = self.records.place(self.store, place, ages)?;
+        Some(self.item(site, entry))
+    }
+
+    fn block(&mut self, site: &Site, due: &Due) -> Option<Item> {
+        let number = self.places.get(site.place)?.number;
+        let place = (number, self.store.place(number)?);
+        let ages = due.ages();
+        let entry = self.records.block(self.store, place, due.block, ages)?;
+        Some(self.item(site, entry))
+    }
+
+    fn item(&self, site: &Site, entry: usize) -> Item {
+        Item {
+            place: site.place,
+            entry,
+            bytes: self.records.entry(entry).len() + PacketWriter::RECORD_HEAD_BYTES,
+            is_entering: false,
+        }
+    }
+}
