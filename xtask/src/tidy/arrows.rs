@@ -70,6 +70,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tickwire-replica",
             "tickwire-session",
             "tickwire-sim",
+            "tickwire-wire",
         ],
     ),
     ("xtask", &["tickwire-replica"]),
