@@ -15,7 +15,7 @@ use crate::coder::coded::run::{BYTES_CHANGED, Trail};
 use crate::coder::coded::side::{Side, Subject};
 use crate::coder::lane::Lane;
 use crate::coder::prior::{Plan, Shape};
-use crate::coder::rotation::{self, narrow, reexpress, turn_on, whole};
+use crate::coder::rotation::{self, reexpress, turn_on};
 
 /// What both sides know of an entity's past.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -101,9 +101,11 @@ impl<'b, S: Side, B: Subject> Entities<'b, S, B> {
                     moves,
                 } => {
                     let mut speed = 0_u32;
-                    for number in first..first + count {
-                        let moved = self.expect(lane, number, slot, past, moves).velocity;
-                        speed = speed.saturating_add(moved.unsigned_abs());
+                    if past == Past::Moving {
+                        for number in first..first + count {
+                            let moved = self.velocity(lane, number, slot);
+                            speed = speed.saturating_add(moved.unsigned_abs());
+                        }
                     }
                     let mut field = Field::new(step.field, lane, past, speed, before);
                     for number in first..first + count {
@@ -122,6 +124,13 @@ impl<'b, S: Side, B: Subject> Entities<'b, S, B> {
             };
         }
         Ok(())
+    }
+
+    /// How far a lane moved between the two versions that are known.
+    #[inline]
+    fn velocity(&self, lane: Lane, number: usize, slot: u8) -> i32 {
+        let [then, earlier] = [&self.baseline, &self.previous];
+        lane.difference(then.lane(number, slot), earlier.lane(number, slot))
     }
 
     /// Where a lane is expected.
@@ -214,34 +223,29 @@ impl<'b, S: Side, B: Subject> Entities<'b, S, B> {
         let lane = Lane::component(bits);
         let lanes = |view: &BlockView<'_>| [0, 1, 2, 3].map(|n| view.lane(first + n, slot));
         let then = lanes(&self.baseline);
-        let motion = (past == Past::Moving).then(|| {
-            let then = whole(then, bits);
-            let earlier = whole(lanes(&self.previous), bits);
-            [then, earlier, turn_on(then, earlier, self.reach, bits)]
-        });
         let [was, ..] = then;
-        let likely = motion.map_or(was, |[.., turned]| rotation::largest(turned));
+        // Without a past that is known, it does not move.
+        let (mut earlier, mut turned) = (then, then);
+        if past == Past::Moving {
+            earlier = reexpress(lanes(&self.previous), was, bits);
+            turned = turn_on(then, earlier, self.reach, bits);
+        }
         let largest = match past {
             Past::None => self.side.plain(self.subject.lane(first, slot), 2),
-            Past::Still | Past::Moving => self.largest(first, slot, was, likely),
+            Past::Still | Past::Moving => {
+                self.largest(first, slot, was, rotation::largest(turned, bits))
+            }
         };
         self.subject.set_lane(first, slot, largest);
-        let expected: [Expected; 3] = match motion {
-            None if past == Past::None => {
-                [1, 2, 3].map(|n| self.expect(lane, first + n, slot, past, true))
-            }
-            None => {
-                let [_, small @ ..] = reexpress(then, largest, bits);
-                small.map(|raw| Expected { raw, velocity: 0 })
-            }
-            Some(motion) => {
-                let [then, earlier, turned] = motion.map(|at| narrow(at, largest, bits));
-                let ([a, b, c], [d, e, f], [g, h, i]) = (then, earlier, turned);
-                [(a, d, g), (b, e, h), (c, f, i)].map(|(then, earlier, raw)| Expected {
-                    raw,
-                    velocity: lane.difference(then, earlier),
-                })
-            }
+        let expected: [Expected; 3] = if past == Past::None {
+            [1, 2, 3].map(|n| self.expect(lane, first + n, slot, past, true))
+        } else {
+            let [[_, a, b, c], [_, d, e, f], [_, g, h, i]] =
+                [then, earlier, turned].map(|lanes| reexpress(lanes, largest, bits));
+            [(a, d, g), (b, e, h), (c, f, i)].map(|(then, earlier, raw)| Expected {
+                raw,
+                velocity: lane.difference(then, earlier),
+            })
         };
         let speed = expected.iter().map(|lane| lane.velocity.unsigned_abs());
         let mut field = Field::new(name, lane, past, speed.sum(), before);
