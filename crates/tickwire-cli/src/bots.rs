@@ -396,7 +396,7 @@ impl Report {
             self.connected += usize::from(player.connected);
             match player.status() {
                 Status::Ended(Ending::Full | Ending::Refused) => self.refused += 1,
-                Status::Ended(Ending::Unreachable | Ending::TimedOut) => self.timed_out += 1,
+                Status::Ended(Ending::Unreachable | Ending::Lost) => self.timed_out += 1,
                 Status::Ended(_) => self.removed += 1,
                 // The time was up before anybody answered.
                 Status::Connecting | Status::Loading { .. } => self.timed_out += 1,

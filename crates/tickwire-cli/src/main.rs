@@ -1,6 +1,7 @@
 //! The `tickwire` command.
 //!
-//! One file per subcommand; each is written over `tickwire_demo::gateway` and knows no protocol.
+//! One file per subcommand; each is written over `tickwire_demo::gateway`. Of single protocols it knows only
+//! their options.
 
 mod address;
 mod arena_canvas;
@@ -11,6 +12,7 @@ mod figures;
 mod inspect;
 mod log;
 mod misuse;
+mod name;
 mod palette;
 mod play;
 mod quic;
@@ -21,6 +23,7 @@ mod serve;
 #[cfg(test)]
 mod snapshot;
 mod stop;
+mod tunnel;
 mod wait;
 
 use std::process::ExitCode;
@@ -57,6 +60,7 @@ enum Command {
     Inspect(inspect::Args),
     Save(save::Args),
     Ticket(quic::TicketArgs),
+    Tunnel(tunnel::Args),
 }
 
 fn main() -> ExitCode {
@@ -68,6 +72,7 @@ fn main() -> ExitCode {
         Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Save(args)) => save::run(&args),
+        Some(Command::Tunnel(args)) => tunnel::run(&args),
         Some(Command::Ticket(args)) => quic::issue_ticket(&args),
     };
     match result {

@@ -3,6 +3,7 @@
 mod lines;
 mod listen;
 pub(crate) mod meter;
+mod reone;
 pub(crate) mod report;
 
 use std::io;
@@ -12,9 +13,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant as WallClock};
 
 use anyhow::Context;
-use tickwire_demo::gateway::{
-    Connect, Notice, PROTOCOLS, Paths, Protocol, ReoneSettings, Settings,
-};
+use tickwire_demo::gateway::{Connect, Notice, PROTOCOLS, Paths, Protocol, Settings};
 use tickwire_demo::tiles::TileWorld;
 use tickwire_demo::{Host, Pace};
 use tickwire_net::{Carries, Driver, NodeId};
@@ -31,6 +30,7 @@ use crate::{address, screen};
 use lines::Lines;
 use listen::Listen;
 use meter::Meter;
+use reone::ReoneArgs;
 
 /// Serve the arena and the tile world, on one protocol or on all of them.
 ///
@@ -75,14 +75,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     load: Option<PathBuf>,
 
-    /// Compress snapshots with Huffman coding, where the protocol has it: reone.
-    #[arg(long)]
-    huffman: bool,
-
-    /// Begin a new round so often, where the protocol has modules: everybody on reone loads the next.
-    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u16).range(1..))]
-    round: Option<u16>,
-
     /// Record what every client and the server say, for `tickwire inspect`; with several protocols, each
     /// in FILE.PROTOCOL.
     #[arg(long, value_name = "FILE")]
@@ -105,6 +97,9 @@ pub(crate) struct Args {
     plain: bool,
 
     #[command(flatten)]
+    reone: ReoneArgs,
+
+    #[command(flatten)]
     encryption: quic::ServerArgs,
 }
 
@@ -117,16 +112,6 @@ impl Args {
         self.bots = self.bots.or(Some(6));
         self.dashboard |= screen::is_terminal() && !self.plain && !self.json;
         self
-    }
-
-    fn settings(&self) -> Settings {
-        let minutes = |minutes: u16| Duration::from_secs(60 * u64::from(minutes));
-        let reone = ReoneSettings {
-            huffman: self.huffman,
-            round: self.round.map(minutes),
-            ..ReoneSettings::default()
-        };
-        Settings { reone }
     }
 
     /// Makes a protocol's node: bound in the clear, unless it is only served over QUIC.
@@ -160,6 +145,9 @@ impl Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let protocols = args.protocols();
     let places = listen::places(&args.listen, &protocols)?;
+    let settings = Settings {
+        reone: args.reone.settings(&protocols)?,
+    };
     if args.dashboard && !screen::is_terminal() {
         anyhow::bail!("--dashboard needs a terminal to draw on; leave it out for lines");
     }
@@ -170,7 +158,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(tiles) = open_world(args, &protocols)? {
         host.set_tiles(tiles);
     }
-    let settings = args.settings();
     let mut nodes = Vec::new();
     for (protocol, addr) in protocols.iter().zip(places) {
         let secret = tickwire_net::secret().context("the system has no randomness")?;

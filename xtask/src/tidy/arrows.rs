@@ -23,11 +23,21 @@ const ARROWS: &[(&str, &[&str])] = &[
         "tickwire-dialects",
         &["tickwire-session", "tickwire-state", "tickwire-wire"],
     ),
+    (
+        "tickwire-native",
+        &[
+            "tickwire-replica",
+            "tickwire-session",
+            "tickwire-state",
+            "tickwire-wire",
+        ],
+    ),
     ("tickwire-net", &["tickwire-session"]),
     (
         "tickwire",
         &[
             "tickwire-dialects",
+            "tickwire-native",
             "tickwire-net",
             "tickwire-replica",
             "tickwire-session",
@@ -66,6 +76,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "tickwire-demo",
             "tickwire-dialects",
+            "tickwire-native",
             "tickwire-net",
             "tickwire-replica",
             "tickwire-session",

@@ -21,7 +21,7 @@ use crate::outgoing::{Route, datagrams};
 use crate::pipe::link_addr;
 use crate::quic::endpoint::{Endpoint, Entry, Received};
 use crate::quic::link::{Owner, Queue};
-use crate::quic::{Client, Identity, IdentityError, Key, LinkFailure, Quic, Server};
+use crate::quic::{Client, Identity, IdentityError, Key, LinkFailure, Quic, Server, Trust};
 use crate::sockets::Socket;
 use crate::sys;
 
@@ -110,6 +110,11 @@ impl Driver {
     pub fn connect(&mut self, node: NodeId, client: Client) -> io::Result<Addr> {
         assert!(self.nodes.get(node.0).is_some(), "{node:?} is closed");
         let ip = client.to.ip();
+        if matches!(client.trust, Trust::ThisMachine) && !ip.is_loopback() {
+            return Err(io::Error::other(format!(
+                "{ip} is not this machine: say by which fingerprint its server is to be known"
+            )));
+        }
         let (now, wall) = self.clock();
         let udp = client_socket(ip)?;
         let has_mtu = sys::forbid_fragments(&udp, ip).is_ok();
