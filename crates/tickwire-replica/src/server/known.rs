@@ -9,7 +9,7 @@ use super::records::{Numbered, Records, members};
 use crate::coder::Ages;
 use crate::limits::{MOVER_WAIT, WINDOW};
 use crate::number::{BlockNumber, PacketNumber, PlaceNumber, SendIndex};
-use crate::window::{self, Acked, Changes};
+use crate::window::{self, Acked};
 use crate::world::{Head, Place, State};
 
 /// What a client knows of a place in its view.
@@ -57,8 +57,6 @@ pub(super) struct Due {
     pub(super) block: BlockNumber,
     /// The sends at which the client holds it, of those before its last change.
     held: u64,
-    /// For how many sends it has been due.
-    pub(super) waiting: u64,
     /// Whether the client holds no version that could be a baseline.
     pub(super) is_fresh: bool,
 }
@@ -191,32 +189,41 @@ impl KnownPlace {
             blocks, unsettled, ..
         } = self;
         for (start, word) in (0..=u16::MAX).step_by(64).zip(unsettled) {
-            for bit in members(&[*word]) {
-                let number = BlockNumber(start + bit);
+            let mut rest = *word;
+            while rest != 0 {
+                let bit = rest & rest.wrapping_neg();
+                rest ^= bit;
+                let number = BlockNumber(start | low_u16(bit.trailing_zeros()));
                 let at = usize::from(number.0);
                 let (Some(head), Some(block)) = (place.head(number), blocks.get_mut(at)) else {
                     continue;
                 };
                 match block.survey(head, moment, &mut survey) {
-                    Found::Settled => *word &= !(1 << bit),
+                    Found::OnItsWay => {}
+                    Found::Due(held) => due.push(Due {
+                        block: number,
+                        held,
+                        is_fresh: block.acked.is_empty(),
+                    }),
+                    Found::Settled => *word &= !bit,
                     Found::Gone => {
-                        *word &= !(1 << bit);
+                        *word &= !bit;
                         if block.state == Knowledge::Possible {
                             block.state = Knowledge::Ending;
                             gone(number);
                         }
                     }
-                    Found::Due(held, waiting) => due.push(Due {
-                        block: number,
-                        held,
-                        waiting,
-                        is_fresh: block.acked.is_empty(),
-                    }),
-                    Found::OnItsWay => {}
                 }
             }
         }
         survey
+    }
+
+    /// For how many sends a block has been due.
+    pub(super) fn waiting(&self, place: &Place, block: BlockNumber, moment: &Moment) -> u64 {
+        let known = self.blocks.get(usize::from(block.0));
+        let both = known.zip(place.head(block));
+        both.map_or(0, |(known, head)| known.waiting(head, moment))
     }
 
     /// Notes which blocks have changed since the last survey.
@@ -342,8 +349,8 @@ enum Found {
     Settled,
     Gone,
     OnItsWay,
-    /// It is to be sent. At these sends it is held, and so long it has waited.
-    Due(u64, u64),
+    /// It is to be sent. At these sends before its last change it is held.
+    Due(u64),
 }
 
 impl KnownBlock {
@@ -355,37 +362,35 @@ impl KnownBlock {
         let send = moment.send;
         let changes = head.changes.at(send);
         self.acked.advance(send, &changes);
-        let last = changes.last();
-        if self.acked.youngest().is_some_and(|acked| acked >= last) {
+        let since_last = changes.since_last();
+        if self.acked.is_in(since_last) {
             return Found::Settled;
         }
         let held = self.acked.held(&changes);
-        let since_last = window::since(send.since(last));
-        let unborn = !window::since(send.since(head.born));
         let is_fresh = self.acked.is_empty();
-        if !is_fresh {
+        if is_fresh {
+            survey.is_incomplete |= head.born <= moment.joined;
+        } else {
             survey.held &= held;
         }
-        survey.is_incomplete |= is_fresh && head.born <= moment.joined;
         survey.is_pending |= self.lacks_mover(head);
-        let is_lost = send.since(self.sent) >= moment.overdue;
-        if self.sent >= last && !is_lost {
+        let unborn = !window::since(send.since(head.born));
+        if self.sent >= changes.last() && send.since(self.sent) < moment.overdue {
             survey.baselines &= held | unborn | since_last;
             survey.entering += usize::from(is_fresh);
             survey.is_pending = true;
             return Found::OnItsWay;
         }
         survey.baselines &= (held | unborn) & !since_last;
-        Found::Due(
-            held & !since_last,
-            self.waiting(head, &changes, moment, is_lost),
-        )
+        Found::Due(held & !since_last)
     }
 
     /// For how many sends a change has been neither received nor on its way.
-    fn waiting(&self, head: &Head, changes: &Changes, moment: &Moment, is_lost: bool) -> u64 {
+    fn waiting(&self, head: &Head, moment: &Moment) -> u64 {
+        let changes = head.changes.at(moment.send);
         let received = self.acked.youngest();
         let received = received.unwrap_or_else(|| head.born.before(1));
+        let is_lost = moment.send.since(self.sent) >= moment.overdue;
         let told = if is_lost {
             received
         } else {
@@ -405,9 +410,16 @@ impl KnownBlock {
     }
 
     /// Whether an entity has come to the block from another, and the client does not know it.
+    #[inline]
     fn lacks_mover(&self, head: &Head) -> bool {
-        head.moved_in > self.acked.youngest().unwrap_or_default()
+        head.moved_in != SendIndex::NONE
+            && head.moved_in > self.acked.youngest().unwrap_or_default()
     }
+}
+
+/// The low half of a number that has no other.
+fn low_u16(number: u32) -> u16 {
+    u16::try_from(number).unwrap_or(u16::MAX)
 }
 
 /// The age of the send through which motion is extrapolated; 0 for none. It is as near as can be to half
