@@ -1,8 +1,9 @@
 //! `cargo xtask sim`: the simulation, with the seeds one wants.
 //!
-//! Scenarios are ordinary tests, in module `sim` of each dialect's tests. They read how many seeds to
-//! run, and from which, from the environment; this command sets it. They run in the
-//! dev profile: it is optimised enough, debug assertions are on, and the tests have built it already.
+//! Scenarios are ordinary tests, in module `sim` of the tests of each dialect, and of the replication
+//! engine's model check (`model`). They read how many seeds to run, and from which, from the environment;
+//! this command sets it. They run in the dev profile: it is optimised enough, debug assertions are on, and
+//! the tests have built it already.
 
 use std::process::ExitCode;
 
@@ -16,7 +17,7 @@ use crate::cargo::Cargo;
 /// byte.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A dialect, as `reone`, or one of its scenarios, as `reone::snapshots`; all of them if left out
+    /// A dialect, as `reone`, or `model`, or one of its scenarios, as `reone::snapshots`; all of them if left out
     scenario: Option<String>,
     /// How many seeds each scenario runs
     #[arg(long, value_name = "N", default_value_t = SEEDS, value_parser = clap::value_parser!(u64).range(1..))]
@@ -31,6 +32,9 @@ pub(crate) struct Args {
     #[arg(long)]
     forever: bool,
 }
+
+/// Where scenarios are.
+const PACKAGES: &str = "-p tickwire-dialects -p tickwire-replica";
 
 /// Seeds a scenario runs unless told otherwise.
 pub(crate) const SEEDS: u64 = 1_000;
@@ -53,7 +57,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             bail!(
                 "no scenario is called `{}`; for their names, which are what follows `sim::`: {}",
                 args.scenario.as_deref().unwrap_or_default(),
-                Cargo::new("test -p tickwire-dialects --tests sim:: -- --list"),
+                Cargo::new(&format!("test {PACKAGES} --tests sim:: -- --list")),
             );
         }
         if !args.forever {
@@ -73,7 +77,7 @@ fn build_round(args: &Args, first: u64) -> Cargo {
         _ => format!("--test {dialect}"),
     };
     let cargo = Cargo::new(&format!(
-        "test -p tickwire-dialects {tests} sim::{test} -- --nocapture"
+        "test {PACKAGES} {tests} sim::{test} -- --nocapture"
     ));
     match args.seed {
         Some(seed) => cargo.var(SEED_VAR, seed),
@@ -98,7 +102,7 @@ mod tests {
         assert_eq!(
             build_round(&ALL, 0).to_string(),
             "TICKWIRE_SIM_FIRST=0 TICKWIRE_SIM_SEEDS=1000 \
-             cargo test -p tickwire-dialects --tests sim:: -- --nocapture"
+             cargo test -p tickwire-dialects -p tickwire-replica --tests sim:: -- --nocapture"
         );
     }
 
@@ -112,7 +116,7 @@ mod tests {
         assert_eq!(
             build_round(&args, 0).to_string(),
             "TICKWIRE_SIM_SEED=77 \
-             cargo test -p tickwire-dialects --test reone sim::snapshots -- --nocapture"
+             cargo test -p tickwire-dialects -p tickwire-replica --test reone sim::snapshots -- --nocapture"
         );
     }
 
@@ -126,7 +130,7 @@ mod tests {
         assert_eq!(
             build_round(&args, 5).to_string(),
             "TICKWIRE_SIM_FIRST=5 TICKWIRE_SIM_SEEDS=5 \
-             cargo test -p tickwire-dialects --test lwar sim:: -- --nocapture"
+             cargo test -p tickwire-dialects -p tickwire-replica --test lwar sim:: -- --nocapture"
         );
     }
 }

@@ -34,7 +34,7 @@ use sky::Celestial;
 use sweep::Sweep;
 
 pub use event::Event;
-pub use memory::Berth;
+pub use memory::{Berth, Remembered};
 pub use pilot::{Pilot, PilotId};
 
 /// A moment of the game: how many steps it has taken.

@@ -150,6 +150,11 @@ pub trait ServerGateway {
     /// After a step: what the world is like now reaches the session.
     fn publish(&mut self, now: Instant, worlds: &Worlds);
 
+    /// Tells every client that it is over, in the protocol's own way or, where it has none, in the game's.
+    fn shut_down(&mut self, now: Instant) {
+        self.session().shut_down(now);
+    }
+
     /// The world as a savegame, if the protocol has any.
     fn save(&self) -> Option<Vec<u8>> {
         None
@@ -180,8 +185,13 @@ pub trait ClientGateway {
         None
     }
 
-    /// Why it is over, where there is more to say than the [`Ending`] does: a sentence for the player.
+    /// Why it is over, as the server put it or as the client can tell; nothing, if the [`Ending`] says it all.
     fn last_words(&self) -> Option<String> {
+        None
+    }
+
+    /// What the player is called there, where the protocol has no place for a name of one's own.
+    fn given_name(&self) -> Option<&str> {
         None
     }
 
@@ -206,6 +216,11 @@ pub trait ArenaClient: ClientGateway {
 
     /// What the player wants from now on.
     fn act(&mut self, intent: &Intent);
+
+    /// Asks to be somewhere else at once; an error is a sentence for the player.
+    fn teleport(&mut self, _now: Instant) -> Result<(), String> {
+        Err("this protocol has no word for it".into())
+    }
 }
 
 /// The client's half of a walker in the tile world.
@@ -292,31 +307,53 @@ pub enum Status {
 pub enum Ending {
     /// There was no place.
     Full,
-    /// The server did not let the player in.
+    /// The server did not let the player in, and said so.
     Refused,
-    /// Nobody answered.
+    /// Nobody let the player in: nobody is there, or somebody who speaks another protocol.
     Unreachable,
-    /// The server fell silent.
-    TimedOut,
+    /// The connection broke, or the server fell silent.
+    Lost,
     /// The player left.
     Left,
-    /// The server removed the player, or ended.
+    /// The server said that it ends, or that the player has to go.
     Removed,
     /// What the server sent cannot be understood, or cannot be played.
     Broken,
+}
+
+impl Ending {
+    /// A session that broke off without a word. Before the server let the player in, it may have been no
+    /// server of this protocol at all.
+    const fn broken_off(was_in: bool) -> Self {
+        if was_in {
+            Self::Lost
+        } else {
+            Self::Unreachable
+        }
+    }
+
+    /// Likewise, where it was the server's bytes that made no sense.
+    const fn garbled(was_in: bool) -> Self {
+        if was_in {
+            Self::Broken
+        } else {
+            Self::Unreachable
+        }
+    }
 }
 
 impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Full => "the server is full: try again later",
-            Self::Refused => {
-                "the server did not let you in: it is full, or speaks another version of the protocol"
+            Self::Refused => "the server did not let you in",
+            Self::Unreachable => {
+                "no server of this protocol let you in: check the address and the port, that it runs \
+                 and that it is not full"
             }
-            Self::Unreachable => "no server answered: check the address, and that it runs",
-            Self::TimedOut => "the server fell silent: it may have crashed, or the network is down",
+            Self::Lost => "the server is gone: it crashed, or the network is down",
             Self::Left => "you left",
-            Self::Removed => "the server removed you, or was stopped",
+            Self::Removed => "the server was stopped, or sent you away",
             Self::Broken => {
                 "the server sent what makes no sense: it may speak another version of the protocol"
             }

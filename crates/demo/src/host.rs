@@ -173,7 +173,7 @@ impl Host {
     /// Tells everybody that it is over.
     pub fn shut_down(&mut self, now: Instant) {
         for gateway in &mut self.gateways {
-            gateway.session().shut_down(now);
+            gateway.shut_down(now);
         }
     }
 

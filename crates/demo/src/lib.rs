@@ -54,7 +54,7 @@ mod vector;
 pub mod view;
 mod worlds;
 
-pub use arena::{Arena, ArenaFull, Berth, Event, Pilot, PilotId, Tick};
+pub use arena::{Arena, ArenaFull, Berth, Event, Pilot, PilotId, Remembered, Tick};
 pub use bot::{Bot, Skill};
 pub use entity::{Entity, EntityId};
 pub use host::{Host, STEP};

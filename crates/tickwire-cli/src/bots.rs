@@ -5,6 +5,7 @@ mod walker;
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use anyhow::Context;
 use serde_json::json;
 use tickwire_demo::gateway::{ClientGateway, Connect, Ending, Notice, Protocol, Settings, Status};
 use tickwire_demo::{Host, STEP};
+use tickwire_net::quic::LinkFailure;
 use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::{Addr, Instant, Session, Traffic};
 
@@ -20,6 +22,7 @@ use crate::address;
 use crate::difficulty::Difficulty;
 use crate::figures::{loading_bar, millis, percentile};
 use crate::misuse::Misuse;
+use crate::quic;
 use crate::record::RecordFile;
 use crate::stop::Stop;
 use pilot::Pilot;
@@ -66,6 +69,9 @@ pub(crate) struct Args {
     /// Report as a JSON object, with the clients' counters.
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    encryption: quic::ClientArgs,
 }
 
 /// Bots that connect at a time; the others follow as these get in. A server need not put up with more
@@ -78,6 +84,8 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// A bot, its client, and what happened to it.
 struct Player {
     body: Box<dyn Body>,
+    /// What its session calls the server.
+    server: Addr,
     connected: bool,
 }
 
@@ -117,7 +125,7 @@ struct Load {
 /// Where the server is.
 enum Server {
     /// Each bot has a socket of its own.
-    Elsewhere(Addr),
+    Elsewhere(SocketAddr),
     /// It is in this process, and each bot reaches it over a memory link.
     Here { host: Box<Host>, node: NodeId },
 }
@@ -132,6 +140,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut report = Report::default();
     load.play(&mut report, args, &stop)?;
     let good = report.count(&load.players, args.count);
+    if let Some(failure) = load.failure() {
+        eprintln!("tickwire: {failure}");
+    }
     load.leave()?;
     // What they say in leaving is traffic too.
     report.add_traffic(&load.players);
@@ -149,10 +160,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 impl Load {
     fn over_network(args: &Args) -> anyhow::Result<Self> {
-        let server = address::resolve(&args.connect, args.protocol.port)?;
+        let port = args.encryption.default_port(args.protocol.port);
+        let server = address::resolve(&args.connect, port)?;
         Ok(Self {
             driver: new_driver()?,
-            server: Server::Elsewhere(server.into()),
+            server: Server::Elsewhere(server),
             players: Vec::new(),
             record: open_record(args)?,
         })
@@ -183,8 +195,10 @@ impl Load {
         while connecting < CONNECTING_MAX && self.players.len() < args.count.into() {
             let server = match &self.server {
                 Server::Elsewhere(server) => {
-                    self.driver.open();
-                    *server
+                    let node = self.driver.open();
+                    let asked = (args.connect.as_str(), args.protocol.name);
+                    args.encryption
+                        .connect(&mut self.driver, node, *server, asked)?
                 }
                 Server::Here { node, .. } => self.driver.link(*node).1,
             };
@@ -287,6 +301,12 @@ impl Load {
         (count > 0).then(|| format!(", {count} load {bar}"))
     }
 
+    /// What the link of one of them ended with, if any did by itself.
+    fn failure(&self) -> Option<&LinkFailure> {
+        let mut players = self.players.iter();
+        players.find_map(|player| self.driver.link_failure(player.server))
+    }
+
     fn anybody_there(&self) -> bool {
         self.players.iter().any(Player::is_there)
     }
@@ -328,6 +348,7 @@ impl Player {
         };
         Ok(Self {
             body,
+            server,
             connected: false,
         })
     }
@@ -375,7 +396,7 @@ impl Report {
             self.connected += usize::from(player.connected);
             match player.status() {
                 Status::Ended(Ending::Full | Ending::Refused) => self.refused += 1,
-                Status::Ended(Ending::Unreachable | Ending::TimedOut) => self.timed_out += 1,
+                Status::Ended(Ending::Unreachable | Ending::Lost) => self.timed_out += 1,
                 Status::Ended(_) => self.removed += 1,
                 // The time was up before anybody answered.
                 Status::Connecting | Status::Loading { .. } => self.timed_out += 1,

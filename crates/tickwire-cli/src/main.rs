@@ -1,6 +1,7 @@
 //! The `tickwire` command.
 //!
-//! One file per subcommand; each is written over `tickwire_demo::gateway` and knows no protocol.
+//! One file per subcommand; each is written over `tickwire_demo::gateway`. Of single protocols it knows only
+//! their options.
 
 mod address;
 mod arena_canvas;
@@ -11,8 +12,10 @@ mod figures;
 mod inspect;
 mod log;
 mod misuse;
+mod name;
 mod palette;
 mod play;
+mod quic;
 mod record;
 mod save;
 mod screen;
@@ -55,6 +58,7 @@ enum Command {
     Bots(bots::Args),
     Inspect(inspect::Args),
     Save(save::Args),
+    Ticket(quic::TicketArgs),
 }
 
 fn main() -> ExitCode {
@@ -66,6 +70,7 @@ fn main() -> ExitCode {
         Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Save(args)) => save::run(&args),
+        Some(Command::Ticket(args)) => quic::issue_ticket(&args),
     };
     match result {
         Ok(code) => code,

@@ -21,13 +21,15 @@ use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModif
 use ratatui::layout::Rect;
 use tickwire_demo::gateway::{ArenaClient, ClientGateway, Connect, Notice, Protocol};
 use tickwire_demo::limits::WEAPON_SLOTS;
-use tickwire_demo::{Loadout, Score, Vec2, View, printable};
+use tickwire_demo::{Loadout, Score, Vec2, View};
 use tickwire_net::Driver;
-use tickwire_session::{Addr, Instant};
+use tickwire_session::Instant;
 
 use crate::address;
 use crate::arena_canvas::{Blast, Blasts, Camera, Zoom};
 use crate::misuse::Misuse;
+use crate::name;
+use crate::quic;
 use crate::record::RecordFile;
 use crate::screen::{self, Input};
 use crate::stop::Stop;
@@ -56,12 +58,15 @@ pub(crate) struct Args {
     connect: String,
 
     /// What others call you.
-    #[arg(long, value_name = "NAME", default_value = "player")]
+    #[arg(long, value_name = "NAME", default_value = "player", value_parser = name::parse)]
     name: String,
 
     /// Record what you and the server say, for `tickwire inspect`.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+
+    #[command(flatten)]
+    encryption: quic::ClientArgs,
 }
 
 /// All that one drawing needs.
@@ -92,21 +97,24 @@ impl Picture {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let server = address::resolve(&args.connect, args.protocol.port)?;
+    let port = args.encryption.default_port(args.protocol.port);
+    let server = address::resolve(&args.connect, port)?;
     if !screen::is_terminal() {
         anyhow::bail!("play needs a terminal; `tickwire bots` plays without one");
     }
     let mut driver = Driver::new().context("the system has no way to wait for sockets")?;
-    driver.open();
+    let node = driver.open();
+    let asked = (args.connect.as_str(), args.protocol.name);
+    let to = args.encryption.connect(&mut driver, node, server, asked)?;
     let seat = Seat {
         stop: Stop::listen()?,
         title: format!("{} {server}", args.protocol.name),
-        name: printable(&args.name),
+        name: args.name.clone(),
         driver,
-        server,
+        server: to,
         record: args.record.as_deref().map(RecordFile::create).transpose()?,
     };
-    let (now, to) = (seat.driver.now(), Addr::from(server));
+    let now = seat.driver.now();
     match args.protocol.connect {
         Connect::Arena(connect) => {
             let gateway = connect(now, to, &args.name, Loadout::STANDARD);
@@ -144,8 +152,8 @@ impl Game for Flight {
         (&mut *self.gateway, &mut self.picture.margin)
     }
 
-    fn hear(&mut self, notice: &Notice) {
-        self.killer.hear(notice, &self.picture.margin.name);
+    fn hear(&mut self, now: Instant, notice: &Notice) {
+        self.killer.hear(now, notice, &self.picture.margin.name);
     }
 
     fn leaves(&self) -> bool {
@@ -165,7 +173,7 @@ impl Game for Flight {
         self.picture.view = view;
         let scores = self.gateway.scores();
         let own = self.picture.view.own_ship().and_then(|ship| ship.owner);
-        self.killer.look(&scores, own, own.is_some());
+        self.killer.look(now, &scores, own);
         self.picture.loss = self.killer.sentence();
         self.picture.scores = scores;
         self.picture.camera = camera;
@@ -258,6 +266,11 @@ impl Flight {
                 KeyCode::Char('?') => {
                     let margin = &mut self.picture.margin;
                     margin.shows_help = !margin.shows_help;
+                }
+                KeyCode::Char('t' | 'T') => {
+                    let asked = self.gateway.teleport(now);
+                    let margin = &mut self.picture.margin;
+                    margin.complain(now, "you stay where you are", asked);
                 }
                 KeyCode::Tab => self.picture.shows_scores = !self.picture.shows_scores,
                 KeyCode::Char('+' | '=') => self.zoom = self.zoom.nearer(),

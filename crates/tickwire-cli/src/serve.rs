@@ -3,25 +3,26 @@
 mod lines;
 mod listen;
 pub(crate) mod meter;
+mod reone;
 pub(crate) mod report;
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant as WallClock};
 
 use anyhow::Context;
-use tickwire_demo::gateway::{
-    Connect, Notice, PROTOCOLS, Paths, Protocol, ReoneSettings, Settings,
-};
+use tickwire_demo::gateway::{Connect, Notice, PROTOCOLS, Paths, Protocol, Settings};
 use tickwire_demo::tiles::TileWorld;
 use tickwire_demo::{Host, Pace};
-use tickwire_net::{Carries, Driver};
+use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::{Instant, Session};
 
 use crate::dashboard::Dashboard;
 use crate::difficulty::Difficulty;
 use crate::misuse::Misuse;
+use crate::quic;
 use crate::record::RecordFile;
 use crate::save::{self, SaveFile};
 use crate::stop::Stop;
@@ -29,12 +30,13 @@ use crate::{address, screen};
 use lines::Lines;
 use listen::Listen;
 use meter::Meter;
+use reone::ReoneArgs;
 
 /// Serve the arena and the tile world, on one protocol or on all of them.
 ///
 /// Prints `ready PROTOCOL HOST:PORT` as soon as clients are accepted, one line a protocol, then a
 /// line a second with what goes on; or shows a dashboard, with --dashboard. Ctrl-C or SIGTERM tells
-/// every player and ends.
+/// every player and ends. With --quic a line ends with `quic` and the server's fingerprint.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Which protocols to open; all of them if none is named.
@@ -73,14 +75,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     load: Option<PathBuf>,
 
-    /// Compress snapshots with Huffman coding, where the protocol has it: reone.
-    #[arg(long)]
-    huffman: bool,
-
-    /// Begin a new round so often, where the protocol has modules: everybody on reone loads the next.
-    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u16).range(1..))]
-    round: Option<u16>,
-
     /// Record what every client and the server say, for `tickwire inspect`; with several protocols, each
     /// in FILE.PROTOCOL.
     #[arg(long, value_name = "FILE")]
@@ -101,6 +95,12 @@ pub(crate) struct Args {
     /// Print lines: the way of this command unless told otherwise.
     #[arg(long)]
     plain: bool,
+
+    #[command(flatten)]
+    reone: ReoneArgs,
+
+    #[command(flatten)]
+    encryption: quic::ServerArgs,
 }
 
 /// How long a server that ends waits for its players to hear of it.
@@ -114,14 +114,18 @@ impl Args {
         self
     }
 
-    fn settings(&self) -> Settings {
-        let minutes = |minutes: u16| Duration::from_secs(60 * u64::from(minutes));
-        let reone = ReoneSettings {
-            huffman: self.huffman,
-            round: self.round.map(minutes),
-            ..ReoneSettings::default()
-        };
-        Settings { reone }
+    /// Makes a protocol's node: bound in the clear, unless it is only served over QUIC.
+    fn open_port(
+        &self,
+        driver: &mut Driver,
+        protocol: &Protocol,
+        addr: SocketAddr,
+    ) -> anyhow::Result<NodeId> {
+        if self.encryption.is_wanted() && self.listen.is_empty() {
+            return Ok(driver.open());
+        }
+        let bound = driver.bind(addr, carries(protocol.paths));
+        bound.with_context(|| format!("cannot serve {}", protocol.name))
     }
 
     fn protocols(&self) -> Vec<&'static Protocol> {
@@ -141,6 +145,9 @@ impl Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let protocols = args.protocols();
     let places = listen::places(&args.listen, &protocols)?;
+    let settings = Settings {
+        reone: args.reone.settings(&protocols)?,
+    };
     if args.dashboard && !screen::is_terminal() {
         anyhow::bail!("--dashboard needs a terminal to draw on; leave it out for lines");
     }
@@ -151,19 +158,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(tiles) = open_world(args, &protocols)? {
         host.set_tiles(tiles);
     }
-    let settings = args.settings();
-    let mut open = Vec::new();
+    let mut nodes = Vec::new();
     for (protocol, addr) in protocols.iter().zip(places) {
-        let node = driver
-            .bind(addr, carries(protocol.paths))
-            .with_context(|| format!("cannot serve {}", protocol.name))?;
         let secret = tickwire_net::secret().context("the system has no randomness")?;
         host.serve(protocol, driver.now(), secret, &settings);
-        let addr = driver.local_addr(node).unwrap_or(addr);
-        open.push((protocol.name, addr.to_string()));
+        nodes.push(args.open_port(&mut driver, protocol, addr)?);
     }
-    let saves = open_saves(args, &mut host, driver.now())?;
     let names: Vec<_> = protocols.iter().map(|protocol| protocol.name).collect();
+    let encrypted = args.encryption.listen(&mut driver, &names, &nodes)?;
+    let open = open_places(&driver, &names, &nodes, encrypted.as_ref());
+    let saves = open_saves(args, &mut host, driver.now())?;
     let record = args.record.as_deref();
     let records = record.map_or(Ok(Vec::new()), |file| RecordFile::create_all(file, &names))?;
     let until = args
@@ -179,6 +183,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         meter: Meter::new(protocols),
         saves,
         records,
+        encrypted,
     };
     let served = serve(&mut driver, &mut game, &mut face, &stop, until);
     // First, so that what comes next can be read, and a second Ctrl-C ends it at once.
@@ -198,6 +203,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let ended = [served, closed, saved, told, recorded, stored];
     ended.into_iter().collect::<anyhow::Result<()>>()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is open where, for people; and a warning of what others can read.
+fn open_places(
+    driver: &Driver,
+    names: &[&'static str],
+    nodes: &[NodeId],
+    encrypted: Option<&quic::Listening>,
+) -> Vec<(&'static str, String)> {
+    let bound = |(name, node): (&&'static str, &NodeId)| Some((*name, driver.local_addr(*node)?));
+    let clear: Vec<_> = names.iter().zip(nodes).filter_map(bound).collect();
+    quic::warn_of_clear_ports(&clear);
+    let clear = clear.into_iter();
+    let clear = clear.map(|(name, addr)| (name, addr.to_string()));
+    let encrypted = encrypted.into_iter().flat_map(|encrypted| {
+        let names = names.iter();
+        names.map(move |name| (*name, encrypted.to_string()))
+    });
+    clear.chain(encrypted).collect()
 }
 
 /// The tile world in its folder, if one is named.
@@ -246,6 +270,7 @@ struct Game {
     saves: Option<SaveFile>,
     /// One for each protocol, or none at all.
     records: Vec<RecordFile>,
+    encrypted: Option<quic::Listening>,
 }
 
 /// Where people see what goes on.
@@ -276,6 +301,7 @@ fn serve(
         meter,
         saves,
         records,
+        encrypted,
     } = game;
     let mut pace = Pace::new(driver.now());
     let mut notices = Vec::new();
@@ -285,6 +311,9 @@ fn serve(
             driver.run_until(pace.due(), sessions)
         })?;
         let now = driver.now();
+        if let Some(encrypted) = encrypted {
+            encrypted.renew_identity(driver);
+        }
         for record in &mut *records {
             record.keep(now)?;
         }

@@ -14,6 +14,7 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
     let names: Vec<_> = variants.iter().map(ToString::to_string).collect();
     let types: Vec<_> = cases.iter().map(|(_, ty)| ty).collect();
     let numbers: Vec<_> = (0..cases.len()).collect();
+    let types_of = expand_types(name, &cases);
     Ok(quote! {
         const _: () = {
             use #replica as replica;
@@ -64,29 +65,40 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
                 }
             }
 
-            #(
-                #[automatically_derived]
-                impl replica::Archetype<#name> for #types {
-                    const INDEX: usize = #numbers;
-
-                    #[allow(unreachable_patterns, reason = "there may be one variant only")]
-                    fn of(value: #name) -> ::core::option::Option<Self> {
-                        match value {
-                            #name::#variants(value) => ::core::option::Option::Some(value),
-                            _ => ::core::option::Option::None,
-                        }
-                    }
-                }
-
-                #[automatically_derived]
-                impl ::core::convert::From<#types> for #name {
-                    fn from(value: #types) -> Self {
-                        Self::#variants(value)
-                    }
-                }
-            )*
+            #types_of
         };
     })
+}
+
+/// What each of the types knows about the list.
+fn expand_types(name: &Ident, cases: &[(&Ident, &Type)]) -> TokenStream {
+    let variants = cases.iter().map(|(variant, _)| variant);
+    let types: Vec<_> = cases.iter().map(|(_, ty)| ty).collect();
+    let numbers = 0..cases.len();
+    let of = variants.clone();
+    quote! {
+        #(
+            #[automatically_derived]
+            impl replica::Archetype<#name> for #types {
+                const INDEX: usize = #numbers;
+
+                #[allow(unreachable_patterns, reason = "there may be one variant only")]
+                fn of(value: #name) -> ::core::option::Option<Self> {
+                    match value {
+                        #name::#of(value) => ::core::option::Option::Some(value),
+                        _ => ::core::option::Option::None,
+                    }
+                }
+            }
+
+            #[automatically_derived]
+            impl ::core::convert::From<#types> for #name {
+                fn from(value: #types) -> Self {
+                    Self::#variants(value)
+                }
+            }
+        )*
+    }
 }
 
 /// The name and the type of each variant.

@@ -43,7 +43,9 @@ pub use client::{
 };
 pub use id::{AssetRef, ClassId, ClientId, DatabaseId, ObjectId};
 pub use path::BadPath;
-pub use schema::{BASIC, BasicState, Field, Registry, Schema, TooLarge};
+pub use schema::{
+    BASIC, Field, ROTATION, RUNNING, Registry, SCALE, Schema, TRANSLATION, TooLarge, VISIBILITY,
+};
 pub use server::{
     Animation, CreateError, Departure, Level, LevelError, LevelObject, ObjectTalk, RestoreError,
     SendError, Server, ServerConfig, ServerCounters, ServerEvent, State, StateError, To,

@@ -80,6 +80,11 @@ impl<S: Events> Driven<S> {
         }
     }
 
+    /// Nothing happens for so long.
+    pub(crate) fn pass(&mut self, span: Duration) {
+        self.now += span;
+    }
+
     pub(crate) fn datagram(&mut self, from: Addr, bytes: &[u8]) {
         self.session.handle_datagram(self.now, from, bytes);
     }

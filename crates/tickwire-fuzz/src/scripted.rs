@@ -16,6 +16,9 @@ pub(crate) trait Scripted {
 
     /// Judges the session as it is.
     fn check(&mut self);
+
+    /// Judges what becomes of the session when the script is over.
+    fn finish(&mut self) {}
 }
 
 /// Carries out a script.
@@ -32,4 +35,5 @@ pub(crate) fn carry_out(mut script: Script<'_>, mut run: impl Scripted) {
         run.check();
     }
     run.drain();
+    run.finish();
 }

@@ -9,7 +9,7 @@ mod stream;
 
 pub use datagram::{Acks, DatagramDown, DatagramUp, Inputs, Latest, Margin};
 pub use frame::FrameReader;
-pub use stream::{Down, Hello, Role, Status, Up, Welcome};
+pub use stream::{Down, Hello, Resume, Role, Status, Up, Welcome};
 
 use alloc::vec::Vec;
 

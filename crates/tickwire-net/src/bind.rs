@@ -134,10 +134,7 @@ impl Bound {
             listener: None,
         };
         if carries.datagrams() {
-            let socket = datagram_socket(addr)?;
-            if addr.ip().is_unspecified() {
-                sys::report_asked(&socket, addr.ip())?;
-            }
+            let socket = packet_socket(addr)?;
             addr.set_port(socket.local_addr()?.port());
             bound.datagrams = Some(socket);
         }
@@ -158,6 +155,15 @@ pub(crate) fn client_socket(to: IpAddr) -> io::Result<UdpSocket> {
     let socket = datagram_socket(any)?;
     // A server must not ask for this: anyone could fill its turns with refusals.
     sys::keep_errors(&socket, to)?;
+    Ok(socket)
+}
+
+/// A server's socket for datagrams.
+pub(crate) fn packet_socket(addr: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = datagram_socket(addr)?;
+    if addr.ip().is_unspecified() {
+        sys::report_asked(&socket, addr.ip())?;
+    }
     Ok(socket)
 }
 

@@ -25,9 +25,13 @@ tickwire_session::counters! {
         connections_refused,
         /// Times that the machine had no means to accept a connection.
         accept_errors,
-        /// Bytes handed in from TCP.
+        /// QUIC peers that were let in.
+        links_accepted,
+        /// QUIC peers that did the handshake and were turned away: a ticket that is no good, mostly.
+        links_refused,
+        /// Bytes handed in from TCP and QUIC streams.
         stream_bytes_received,
-        /// Bytes that TCP took.
+        /// Bytes that TCP and QUIC streams took.
         stream_bytes_sent,
         /// Streams cut because their session sent more than it had been told there was room for.
         streams_overdrawn,

@@ -5,7 +5,10 @@
 //! a session is in `orders`, serving one socket that is ready in `serve`.
 
 mod orders;
+mod quic;
 mod serve;
+
+pub use quic::{ListenError, ListenerId};
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -13,13 +16,14 @@ use std::thread;
 use std::time::{self, Duration};
 
 use slab::Slab;
-use tickwire_session::{Addr, Ended, Host, Instant, Path, Room, Session};
+use tickwire_session::{Addr, Ended, Host, Instant, Path, Room, Session, StreamId};
 
 use crate::asked::Asked;
 use crate::bind::{BindError, Bound, Carries};
 use crate::node::{Carrier, Node, NodeId};
 use crate::outgoing::Outgoing;
 use crate::pipe::{self, Links, NodeLinks, link_addr};
+use crate::quic::Quic;
 use crate::sockets::{Socket, Sockets};
 use crate::sys::{self, Arrivals};
 use crate::{Counters, limits};
@@ -46,6 +50,7 @@ pub struct Driver {
     links: Links,
     sockets: Sockets,
     outgoing: Outgoing,
+    quic: Quic,
     arrivals: Arrivals,
     /// What a stream's bytes are read into.
     scratch: Box<[u8]>,
@@ -69,6 +74,7 @@ impl Driver {
             links: Links::default(),
             sockets: Sockets::new()?,
             outgoing: Outgoing::new(),
+            quic: Quic::new(),
             arrivals: Arrivals::new(),
             scratch: vec![0; limits::STREAM_READ].into(),
             files: sys::raise_file_limit(limits::FILES),
@@ -148,7 +154,7 @@ impl Driver {
         match self.sockets.get(token)? {
             Socket::Datagrams { udp, .. } => udp.local_addr().ok(),
             Socket::Listener { tcp, .. } => tcp.local_addr().ok(),
-            Socket::Stream(_) | Socket::Closing(_) => None,
+            Socket::Quic { .. } | Socket::Stream(_) | Socket::Closing(_) => None,
         }
     }
 
@@ -158,14 +164,15 @@ impl Driver {
     /// hear [`Ended::Reset`]. Its links end as if the session had said
     /// [`Unlink`](tickwire_session::Transmit::Unlink).
     pub fn close(&mut self, node: NodeId) {
+        self.close_links(node);
         for link in self.links.of(node.0) {
             pipe::unlink(&mut self.nodes, &mut self.links, link, node.0);
         }
         let Some(closed) = self.nodes.try_remove(node.0) else {
             return;
         };
-        for carrier in closed.streams.into_values() {
-            self.cut(carrier);
+        for (on, carrier) in closed.streams {
+            self.cut(on, carrier);
         }
         for token in [closed.v4, closed.v6, closed.listener]
             .into_iter()
@@ -176,7 +183,7 @@ impl Driver {
     }
 
     /// Drops a stream that no session knows of any more.
-    fn cut(&mut self, carrier: Carrier) {
+    fn cut(&mut self, on: StreamId, carrier: Carrier) {
         match carrier {
             Carrier::Socket(token) => {
                 if let Some(Socket::Stream(stream)) = self.sockets.remove(token) {
@@ -184,6 +191,14 @@ impl Driver {
                 }
             }
             Carrier::Pipe(pipe) => pipe::end(&mut self.nodes, &pipe, Ended::Reset),
+            Carrier::Quic { link, id } => {
+                if let Some(key) = self.quic.find(link)
+                    && let Some(link) = self.quic.link_mut(key)
+                {
+                    link.abort(id, on);
+                    self.quic.send_later(key);
+                }
+            }
             Carrier::Ended => {}
         }
     }
@@ -191,7 +206,7 @@ impl Driver {
     /// How many streams are being finished: sessions hear nothing more of them, but their last bytes
     /// may not be out. Before a program ends it goes on turning until this is 0.
     pub fn closing_streams(&self) -> usize {
-        self.sockets.closing()
+        self.sockets.closing() + self.quic.closing_streams()
     }
 
     /// What was carried and what was not.
@@ -264,9 +279,15 @@ impl Driver {
         }
     }
 
-    /// Drains those that may have something to say, as far as the time reaches. The rest stay dirty.
+    /// Drains sessions, then sends what they left with their links.
     fn drain(&mut self, sessions: &mut [&mut dyn Session]) {
         let now = self.now();
+        self.drain_sessions(now, sessions);
+        self.flush_links(now);
+    }
+
+    /// Drains those that may have something to say, as far as the time reaches. The rest stay dirty.
+    fn drain_sessions(&mut self, now: Instant, sessions: &mut [&mut dyn Session]) {
         let deadline = now + limits::DRAIN;
         for step in 0..self.positions {
             let id = (self.first_drained + step) % self.positions;
@@ -329,6 +350,7 @@ impl Driver {
             .iter()
             .filter_map(|(id, _)| sessions.get(id)?.poll_timeout())
             .chain(self.sockets.next_timer())
+            .chain(self.quic.next_wake())
             .fold(until, Instant::min)
     }
 
@@ -359,6 +381,7 @@ impl Driver {
                 break;
             }
         }
+        self.serve_links(now, sessions);
         for (id, node) in &mut self.nodes {
             let session = session_at(sessions, id);
             if session.poll_timeout().is_some_and(|moment| moment <= now) {

@@ -81,6 +81,11 @@ impl Inbox {
         }
     }
 
+    /// A datagram path ended before the news of it was handed in.
+    pub(crate) fn forget_room(&mut self, path: Addr) {
+        self.rooms.remove(&path);
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.items.is_empty() && self.rooms.is_empty()
     }

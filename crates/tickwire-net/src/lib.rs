@@ -1,4 +1,4 @@
-//! Drives any session on real UDP and TCP sockets, and over memory links.
+//! Drives any session on real UDP and TCP sockets, over QUIC, and over memory links.
 //!
 //! A [`Driver`] has the clock, the sockets and the links that sessions know nothing of: it hands in
 //! what arrived, carries out what they order and wakes them when they asked to be. It does so within
@@ -47,8 +47,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-//! What it does not do: it encrypts nothing, it starts no threads, and it cannot answer IPv6
-//! link-local peers, whose addresses mean nothing without the name of an interface.
+//! What it does not do: it starts no threads, and it cannot answer IPv6 link-local peers, whose addresses
+//! mean nothing without the name of an interface. Ports that are [bound](Driver::bind) are in the clear;
+//! [`Driver::listen`] and [`Driver::connect`] encrypt, see [`quic`].
 
 #![deny(unsafe_code)]
 
@@ -62,6 +63,7 @@ pub mod limits;
 mod node;
 mod outgoing;
 mod pipe;
+pub mod quic;
 mod secret;
 mod sockets;
 mod stream;
@@ -73,6 +75,6 @@ mod sys;
 
 pub use bind::{BindError, Carries};
 pub use counters::Counters;
-pub use driver::Driver;
+pub use driver::{Driver, ListenError, ListenerId};
 pub use node::NodeId;
 pub use secret::secret;

@@ -140,3 +140,120 @@ pub const PORT_ATTEMPTS: usize = 16;
 
 /// Readiness reports taken from the system in one turn; others follow in the next.
 pub const EVENTS_A_TURN: usize = 1_024;
+
+/// QUIC connections of one server.
+///
+/// More than any protocol has places for. Idle ones keep some 40 KB each; see [`LINK_RECEIVE_WINDOW`]
+/// for what one that is busy may keep.
+pub const LINKS: usize = 4_096;
+
+/// Streams that a peer may have open at once over one link.
+///
+/// A protocol has one, or one for each of its bulk transfers.
+pub const LINK_STREAMS: u32 = 16;
+
+/// Bytes of one stream over a link that are received before the session has read those before them.
+///
+/// The driver reads at once, so this is what loss may hold up: 10 Mbit/s over a round trip of 100 ms.
+pub const LINK_STREAM_WINDOW: u32 = 128 * 1_024;
+
+/// The same for all streams of a link. With [`LINK_SEND_WINDOW`] and the queues of datagrams it is the
+/// most that a peer can make the driver keep: some 600 KiB.
+pub const LINK_RECEIVE_WINDOW: u32 = 256 * 1_024;
+
+/// Bytes on a link's streams that were sent and are not acknowledged.
+pub const LINK_SEND_WINDOW: u32 = 256 * 1_024;
+
+/// Bytes that are received of a peer on streams before its ticket was checked: the ticket, and the
+/// first message of an honest client that does not wait for the answer.
+pub const UNPROVED_WINDOW: u32 = 16 * 1_024;
+
+/// Bytes of datagrams that wait to leave over a link: two of the largest, with what `quinn-proto` counts
+/// for each. The newest push out the oldest.
+pub const LINK_DATAGRAMS_QUEUED: usize =
+    2 * (LINK_MTU_LARGEST as usize + size_of::<quinn_proto::Datagram>());
+
+/// Bytes of datagrams that were received over a link and not handed in; the oldest are dropped.
+///
+/// They are handed in within the turn that received them.
+pub const LINK_DATAGRAMS_RECEIVED: usize = 64 * 1_024;
+
+/// Packets of a link that begins: with it a datagram of 1,200 bytes fits.
+///
+/// An IPv4 packet of 1,280 bytes. Where that does not pass, a link falls back to 1,200.
+pub const LINK_MTU: u16 = 1_252;
+
+/// Largest packet that is tried on a link: an Ethernet frame without the headers of IPv6 and UDP.
+pub const LINK_MTU_LARGEST: u16 = 1_452;
+
+/// Silence after which a link is over.
+pub const LINK_IDLE: Duration = Duration::from_secs(60);
+
+/// Silence after which a client says that it is there. Routers forget an address after 30 s.
+pub const LINK_KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Packets of a congestion window at least: 60 of 300 bytes a second over a round trip of half a second.
+pub const WINDOW_FLOOR: u64 = 10;
+
+/// Packets that a peer may receive before it acknowledges one, if [`ACKED_WITHIN`] has not passed.
+///
+/// An acknowledgement then rides on what is sent anyway: a bare one costs as much as a snapshot.
+pub const ACKED_PACKETS: u32 = 10;
+
+/// How long a peer may wait until it acknowledges: two snapshots at 20 a second. `quinn-proto` makes it
+/// no longer than a round trip.
+pub const ACKED_WITHIN: Duration = Duration::from_millis(100);
+
+/// Links whose reason of ending is remembered.
+pub const LINK_FAILURES: usize = 64;
+
+/// Time for new QUIC connections that a turn has.
+///
+/// One takes a quarter of this, most of it for the signature. The others wait, see
+/// [`HANDSHAKES_WAITING`]: a hundred who join at once must not hold up a step.
+pub const HANDSHAKE_TIME: Duration = Duration::from_millis(1);
+
+/// First packets that wait for their handshake; above this they are dropped, and honest clients send
+/// theirs again.
+pub const HANDSHAKES_WAITING: usize = 256;
+
+/// First packets that wait before others are answered with a Retry: whoever cannot receive at the
+/// address that it claims goes no further.
+pub const HANDSHAKES_UNVALIDATED: usize = 128;
+
+/// Connections whose handshake is not over, or whose ticket was not checked.
+pub const HALF_OPEN: usize = 256;
+
+/// How long a connection may be half open; as for every other proof.
+pub const HANDSHAKE_PATIENCE: Duration = tickwire_session::PROOF_PATIENCE;
+
+/// How long a client waits for a server's answer.
+pub const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
+
+/// First packets at once for which keys are derived, which costs some 10 µs. Further ones are dropped
+/// unread.
+pub const FIRST_PACKETS: u32 = 512;
+
+/// See [`FIRST_PACKETS`]: 4,000 a second follow.
+pub const FIRST_PACKET_REFILL: Duration = Duration::from_micros(250);
+
+/// Handshakes of one host at once; two LAN parties behind one address.
+pub const HANDSHAKES_A_HOST: u32 = 128;
+
+/// See [`HANDSHAKES_A_HOST`]: 64 a second follow, as many as may join.
+pub const HANDSHAKE_REFILL_A_HOST: Duration = tickwire_session::JOIN_REFILL_A_HOST;
+
+/// Hosts whose handshakes are counted; above this every stranger is asked to prove its address.
+pub const HANDSHAKE_HOSTS: usize = 4_096;
+
+/// Longest ticket.
+pub const TICKET_LONGEST: usize = 512;
+
+/// Tickets that were used and have not expired.
+pub const TICKETS_USED: usize = 65_536;
+
+/// Datagrams of one link that the system is given at once (GSO).
+pub const LINK_SEGMENTS: usize = 10;
+
+/// Such batches of one link in one turn; the rest follows in the next.
+pub const LINK_BATCHES: usize = 16;

@@ -55,6 +55,11 @@ pub(crate) enum Carrier {
     Socket(Token),
     /// A pair of queues between two nodes.
     Pipe(Pipe),
+    /// A stream of a QUIC connection; numbered there once it was opened.
+    Quic {
+        link: u64,
+        id: Option<quinn_proto::StreamId>,
+    },
     /// Nothing any more; the news of that is in the inbox.
     Ended,
 }

@@ -103,7 +103,7 @@ impl Outgoing {
         if self.departures.is_empty() {
             return;
         }
-        if let Some(Socket::Datagrams { udp, .. }) = sockets.get(self.socket) {
+        if let Some(udp) = sockets.get(self.socket).and_then(Socket::packets) {
             let mut send = |departures: &[Departure]| sys::send(udp, departures, &self.bytes);
             let outcome = send_all(&mut send, &self.departures, counters);
             self.segments &= !outcome.refused_segments;

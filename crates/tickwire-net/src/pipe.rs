@@ -24,10 +24,15 @@ pub(crate) struct Links {
 type LinkEnd = (u64, usize);
 
 impl Links {
-    /// Numbers are never used again: equal links are one peer.
-    pub(crate) fn join(&mut self, [a, b]: [usize; 2]) -> u64 {
+    /// A number for a link. None is used again: equal links are one peer.
+    pub(crate) const fn number(&mut self) -> u64 {
         let link = self.next;
         self.next += 1;
+        link
+    }
+
+    pub(crate) fn join(&mut self, [a, b]: [usize; 2]) -> u64 {
+        let link = self.number();
         self.far.insert((link, a), b);
         self.far.insert((link, b), a);
         link

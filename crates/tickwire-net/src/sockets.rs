@@ -48,8 +48,19 @@ struct Entry {
 
 #[derive(Debug)]
 pub(crate) enum Socket {
-    Datagrams { node: usize, udp: UdpSocket },
-    Listener { node: usize, tcp: TcpListener },
+    Datagrams {
+        node: usize,
+        udp: UdpSocket,
+    },
+    /// Of a QUIC endpoint.
+    Quic {
+        endpoint: usize,
+        udp: UdpSocket,
+    },
+    Listener {
+        node: usize,
+        tcp: TcpListener,
+    },
     Stream(Stream),
     Closing(Closing),
 }
@@ -283,7 +294,7 @@ impl Socket {
     fn source(&mut self) -> (&mut dyn Source, Interest) {
         match self {
             // Nobody waits until a datagram can be sent: one that cannot is dropped.
-            Self::Datagrams { udp, .. } => (udp, Interest::READABLE),
+            Self::Datagrams { udp, .. } | Self::Quic { udp, .. } => (udp, Interest::READABLE),
             Self::Listener { tcp, .. } => (tcp, Interest::READABLE),
             Self::Stream(stream) => (stream.source(), BOTH),
             Self::Closing(closing) => (closing.source(), BOTH),
@@ -295,7 +306,15 @@ impl Socket {
         match self {
             Self::Stream(stream) => Some(stream.end().node),
             Self::Closing(closing) => Some(closing.node()),
-            Self::Datagrams { .. } | Self::Listener { .. } => None,
+            Self::Datagrams { .. } | Self::Quic { .. } | Self::Listener { .. } => None,
+        }
+    }
+
+    /// What moves datagrams.
+    pub(crate) const fn packets(&self) -> Option<&UdpSocket> {
+        match self {
+            Self::Datagrams { udp, .. } | Self::Quic { udp, .. } => Some(udp),
+            Self::Listener { .. } | Self::Stream(_) | Self::Closing(_) => None,
         }
     }
 }

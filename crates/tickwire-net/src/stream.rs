@@ -266,7 +266,7 @@ impl Pending {
     }
 
     /// The same for what waits and then `bytes`; what the kernel refuses of them is kept.
-    fn write_after(&mut self, to: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
+    pub(crate) fn write_after(&mut self, to: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
         let mut sent = self.write_to(to)?;
         let mut rest = bytes;
         while self.0.is_empty() && !rest.is_empty() {

@@ -143,6 +143,12 @@ pub(crate) fn report_asked(socket: &UdpSocket, family: IpAddr) -> io::Result<()>
     system::report_asked(socket, family)
 }
 
+/// Has every datagram sent whole or not at all, and says nothing of its size before the path did: QUIC
+/// finds out what fits.
+pub(crate) fn forbid_fragments(socket: &UdpSocket, family: IpAddr) -> io::Result<()> {
+    system::forbid_fragments(socket, family)
+}
+
 /// Has the system keep, for [`take_error`], what it learns of datagrams sent to the family of `to`.
 pub(crate) fn keep_errors(socket: &UdpSocket, to: IpAddr) -> io::Result<()> {
     system::keep_errors(socket, to)

@@ -71,14 +71,7 @@ impl ArchetypeSchema {
 
 impl Schema {
     /// The schema of these archetypes; their numbers are their places.
-    ///
-    /// # Panics
-    /// If there are more than 256: an archetype's number travels as a byte.
     pub fn new(archetypes: Vec<ArchetypeSchema>) -> Self {
-        assert!(
-            archetypes.len() <= 256,
-            "a schema has 256 archetypes at most"
-        );
         let mut schema = Self {
             archetypes,
             hash: 0,

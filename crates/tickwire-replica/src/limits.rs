@@ -43,3 +43,25 @@ pub const MOVER_WAIT: u64 = 8;
 
 /// Clients of one world.
 pub const CLIENTS_MAX: usize = 4_096;
+
+/// Blocks that a replica holds: half a million entities if all are full.
+pub const BLOCKS_HELD_MAX: usize = 8_192;
+
+/// Bytes of versions that a replica holds: 65 of each of 1,000 blocks with 15 lanes.
+pub const VERSION_BYTES_MAX: usize = 256 << 20;
+
+/// Leaves and gones that a replica remembers. A client that crosses a hundred cells a second leaves some
+/// 400 places within a [`WINDOW`], which is for how long they are remembered.
+pub const LEFT_MAX: usize = 16_384;
+
+/// Sends that playback may lie behind what arrives; beyond, it is moved on. What is shown must be held,
+/// and a replica whose owner sleeps shall not hold ever more.
+pub const PLAYBACK_LAG_MAX: u64 = 2 * WINDOW;
+
+/// Sends between two wishes to be sent everything anew: more than a round trip, so that the first has had
+/// its effect.
+pub const FORGET_INTERVAL: u64 = 32;
+
+/// How many times their last movement entities move on at most when nothing follows: two versions almost
+/// at the same moment say little about speed.
+pub const EXTRAPOLATION_SHARE_MAX: f32 = 16.0;

@@ -15,7 +15,6 @@
 
 mod entities;
 mod history;
-pub mod limits;
 mod moment;
 mod notices;
 mod received;
@@ -30,11 +29,12 @@ use crate::archetype::{Archetype, Archetypes, Schema};
 use crate::block::BlockView;
 use crate::coder::Prior;
 use crate::id::EntityId;
+use crate::limits;
 use crate::number::{PacketNumber, SendIndex};
 use crate::packet::{Header, PacketReader};
 use crate::record::{self, BlockName, Coding, Held, Reading, RecordError, Staging};
 use entities::{Cue, Entities, Entity};
-use history::History;
+use history::{Block, History};
 use moment::SendClock;
 use notices::StagedNotices;
 use received::{Arrival, Received};
@@ -274,7 +274,7 @@ impl<A: Archetypes> Replica<A> {
         }
         self.newest = send;
         let reached = self.clock.reached(self.now);
-        if reached > SendIndex::NONE && send.since(reached) > limits::PLAYBACK_LAG {
+        if reached > SendIndex::NONE && send.since(reached) > limits::PLAYBACK_LAG_MAX {
             self.advance(self.clock.moment(send.before(limits::WINDOW)));
         }
         self.history.prune(send, &mut self.staging);
@@ -338,11 +338,18 @@ impl<A: Archetypes> Replica<A> {
         value(&self.sampler(), id, self.entities.get(T::INDEX, id)?)
     }
 
-    /// An entity as it was at the newest send at which it is held, and that send: what prediction
-    /// starts from.
+    /// An entity as it was at the newest send at which it is held, and that send.
     pub fn latest<T: Archetype<A>>(&self, id: EntityId) -> Option<(SendIndex, T)> {
         let (send, mut row) = self.history.latest(T::INDEX, id)?;
         Some((send, T::load(&mut row)))
+    }
+
+    /// The same, whatever it is, and the newest send at which that is known to be true: what prediction
+    /// starts from.
+    pub fn latest_any(&self, id: EntityId) -> Option<(SendIndex, A)> {
+        let (send, archetype, mut row) = self.history.latest_any(id)?;
+        let complete = self.newest_complete().unwrap_or_default();
+        Some((send.max(complete), A::load(archetype, &mut row)?))
     }
 
     fn sampler(&self) -> Sampler<'_> {
@@ -358,6 +365,20 @@ impl<A: Archetypes> Replica<A> {
     /// The blocks of which anything is held; see [`Held`].
     pub fn blocks(&self) -> impl Iterator<Item = BlockName> {
         self.history.names()
+    }
+
+    /// The versions of a block that are held, oldest first: since when each was true, what its entities
+    /// are, and itself; or nothing where the block was gone or its place left.
+    pub fn versions(
+        &self,
+        name: BlockName,
+    ) -> impl Iterator<Item = (SendIndex, Option<(usize, BlockView<'_>)>)> {
+        let versions = self
+            .history
+            .find(name)
+            .into_iter()
+            .flat_map(Block::versions);
+        versions.map(|version| (version.send, version.block()))
     }
 
     /// How many bytes the versions of all blocks take.

@@ -32,7 +32,9 @@ use core::marker::PhantomData;
 
 use tickwire_state::Tick;
 
+use crate::block::BlockView;
 use crate::limits::{ARCHETYPES_MAX, ENTITIES_MAX, WINDOW};
+use crate::record::BlockName;
 use crate::row::{RowReader, RowWriter};
 use crate::{Archetype, Archetypes, EntityId, FieldError, PlaceNumber, SendIndex};
 use block::Row;
@@ -272,12 +274,28 @@ impl<A: Archetypes> World<A> {
         Some((audience, self.store.cell_of(at.block)))
     }
 
+    /// Where on the grid's plane an entity is, if it is there and has a position.
+    pub fn position(&self, id: EntityId) -> Option<[f64; 2]> {
+        let (_, at) = self.store.entities.get(id)?;
+        let block = self.store.block(at.block);
+        let lanes = block.view().lanes;
+        let slot = usize::from(at.slot);
+        self.shape(block.archetype)
+            .position_of(|lane| lanes.get(lane * crate::SLOTS + slot).copied())
+    }
+
     /// The world as it was at a tick, if that can still be read.
     pub fn past(&self, tick: Tick) -> Option<Past<'_, A>> {
         let now = self.tick();
         let oldest = self.store.clock.oldest_tick().max(Tick(1));
         let is_held = oldest <= tick && tick <= now;
         is_held.then(|| Past::new(&self.store, tick))
+    }
+
+    /// All blocks that hold anything as of the last send: their names, what their entities are, and
+    /// themselves. A replica that holds such a version of a block holds the same.
+    pub fn blocks(&self) -> impl Iterator<Item = (BlockName, usize, BlockView<'_>)> {
+        self.store.blocks_at_send()
     }
 
     /// What a player owns.

@@ -42,6 +42,13 @@ impl Instant {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
 
+    /// The moment `span` before this one; not before the driver began.
+    #[must_use]
+    pub fn before(self, span: Duration) -> Self {
+        let micros = u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
+        Self(self.0.saturating_sub(micros))
+    }
+
     /// Whole milliseconds since `earlier`, as protocols count them: after 49 days they begin again.
     pub const fn wrapping_millis_since(self, earlier: Self) -> u32 {
         #[expect(clippy::cast_possible_truncation, reason = "timestamps wrap")]

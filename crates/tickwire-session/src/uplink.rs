@@ -118,6 +118,12 @@ impl Uplink {
         self.server
     }
 
+    /// The server is to be dialled under another name from the next time on: a link that ended has none.
+    pub const fn set_server(&mut self, server: Addr) {
+        self.server = server;
+        self.datagram_room = Room::DATAGRAMS;
+    }
+
     /// The stream in use.
     pub const fn stream(&self) -> StreamId {
         StreamId::Dialled(self.number)

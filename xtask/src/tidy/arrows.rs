@@ -23,11 +23,21 @@ const ARROWS: &[(&str, &[&str])] = &[
         "tickwire-dialects",
         &["tickwire-session", "tickwire-state", "tickwire-wire"],
     ),
+    (
+        "tickwire-native",
+        &[
+            "tickwire-replica",
+            "tickwire-session",
+            "tickwire-state",
+            "tickwire-wire",
+        ],
+    ),
     ("tickwire-net", &["tickwire-session"]),
     (
         "tickwire",
         &[
             "tickwire-dialects",
+            "tickwire-native",
             "tickwire-net",
             "tickwire-replica",
             "tickwire-session",
@@ -66,6 +76,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "tickwire-demo",
             "tickwire-dialects",
+            "tickwire-native",
             "tickwire-net",
             "tickwire-replica",
             "tickwire-session",
@@ -78,6 +89,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// Crates of others that stay where they are: each, and who may use it.
 const FENCED: &[(&str, &[&str])] = &[
     ("anyhow", PROGRAMS),
+    ("bytes", &["tickwire-net"]),
     ("clap", PROGRAMS),
     ("serde_json", PROGRAMS),
     ("getrandom", &["tickwire-net"]),
@@ -89,7 +101,11 @@ const FENCED: &[(&str, &[&str])] = &[
     ("redb", &["tickwire-demo"]),
     ("crossterm", &["tickwire-cli"]),
     ("proc-macro2", &["tickwire-derive"]),
+    ("quinn-proto", &["tickwire-net"]),
     ("quote", &["tickwire-derive"]),
+    ("rcgen", &["tickwire-net"]),
+    ("ring", &["tickwire-net"]),
+    ("rustls", &["tickwire-net"]),
     ("socket2", &["tickwire-net"]),
     ("syn", &["tickwire-derive"]),
 ];

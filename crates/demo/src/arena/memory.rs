@@ -1,6 +1,6 @@
 //! Taking up an earlier run: planets go on from where they were, and ships come back to their pilots.
 //!
-//! In: what somebody kept of that run. Pilots are strangers to each other's runs but for their number,
+//! In: what a gateway kept of that run, in whatever form. Out: which of the bodies goes on as which. Pilots are strangers to each other's runs but for their number,
 //! so that is who a ship waits for: a bot finds its own, and so does whoever connects in the same order
 //! as before. Shots and scores are not taken up.
 
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::Arena;
 use crate::entity::Role;
-use crate::{EntityId, Heading, OwnerId, Vec2, limits};
+use crate::{EntityId, Heading, Kind, OwnerId, Vec2, limits};
 
 /// A ship as it was.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,13 +21,44 @@ pub struct Berth {
     pub health: u8,
 }
 
+/// Something that was there in an earlier run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Remembered {
+    /// What it was.
+    pub kind: Kind,
+    /// Where it was, and what was left of it.
+    pub berth: Berth,
+    /// Whose it was.
+    pub owner: Option<OwnerId>,
+}
+
 /// Ships that wait, by the number of their pilot.
 pub(super) type Berths = BTreeMap<OwnerId, Berth>;
 
 impl Arena {
+    /// Takes up what was there in an earlier run, before the first step. Returns for each thing the entity
+    /// that goes on as it: the sun and the planets do, in the order of their making. Ships wait for their
+    /// pilots, and shots ended with their run.
+    pub fn take_up(&mut self, things: &[Remembered]) -> Vec<Option<EntityId>> {
+        let entities = self.entities().map(|(id, entity)| (id, entity.kind()));
+        let mut bodies: Vec<_> = entities
+            .filter(|(_, kind)| matches!(kind, Kind::Planet | Kind::Sun))
+            .collect();
+        let mut take_up = |thing: &Remembered| {
+            if thing.kind == Kind::Ship && thing.berth.health > 0 {
+                self.keep_ship(thing.owner?, thing.berth);
+            }
+            let first = bodies.iter().position(|(_, kind)| *kind == thing.kind)?;
+            let (id, _) = bodies.remove(first);
+            self.place_planet(id, thing.berth.position);
+            Some(id)
+        };
+        things.iter().map(&mut take_up).collect()
+    }
+
     /// Moves a planet along its orbit to where it is nearest to `place`, and lets it go on from there.
     /// What is no planet stays.
-    pub fn place_planet(&mut self, id: EntityId, place: Vec2) {
+    fn place_planet(&mut self, id: EntityId, place: Vec2) {
         let Some(angle) = Heading::of(place) else {
             return;
         };
@@ -42,7 +73,7 @@ impl Arena {
 
     /// Keeps a ship for whoever gets this number, until its first ship comes. It comes somewhere else
     /// if something is in the way by then.
-    pub fn keep_ship(&mut self, pilot: OwnerId, berth: Berth) {
+    fn keep_ship(&mut self, pilot: OwnerId, berth: Berth) {
         let is_known = self.berths.contains_key(&pilot);
         if is_known || self.berths.len() < limits::PILOTS.into() {
             self.berths.insert(pilot, berth);
@@ -53,7 +84,7 @@ impl Arena {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kind, Loadout};
+    use crate::Loadout;
 
     fn planets(arena: &Arena) -> Vec<(EntityId, Vec2)> {
         let planets = arena
@@ -77,6 +108,36 @@ mod tests {
             before.step();
             after.step();
         }
+    }
+
+    #[test]
+    fn bodies_go_on_ships_wait_and_shots_are_over() {
+        let mut arena = Arena::new(1);
+        let thing = |kind, owner, health| Remembered {
+            kind,
+            berth: Berth {
+                position: Vec2::new(0.0, 500.0),
+                heading: Heading::EAST,
+                health,
+            },
+            owner,
+        };
+        let things = [
+            thing(Kind::Planet, None, 100),
+            thing(Kind::Ship, Some(OwnerId(3)), 50),
+            thing(Kind::Ship, Some(OwnerId(4)), 0),
+            thing(Kind::Bullet, Some(OwnerId(3)), 100),
+            thing(Kind::Sun, None, 100),
+        ];
+        let taken = arena.take_up(&things);
+        let kinds = taken.iter().map(|id| Some(arena.entity((*id)?)?.kind()));
+        let kinds: Vec<_> = kinds.collect();
+        assert_eq!(
+            kinds,
+            [Some(Kind::Planet), None, None, None, Some(Kind::Sun)]
+        );
+        assert_eq!(taken[0], Some(planets(&arena)[0].0));
+        assert!(arena.berths.keys().eq([&OwnerId(3)]));
     }
 
     #[test]

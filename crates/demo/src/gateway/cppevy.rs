@@ -50,18 +50,20 @@ const SHOT_GONE: EventId = EventId(0x101);
 const SAID: EventId = EventId(0x102);
 /// A line of the scoreboard: `u16` actor, `u16` kills, `u16` deaths, UTF-8 name to the end.
 const SCORE: EventId = EventId(0x103);
+/// To whoever's ship was destroyed: UTF-8 name of who did it to the end, empty if nobody did.
+const DESTROYED: EventId = EventId(0x104);
 
 /// `f32` x, y.
 const POSITION: Component = component(0);
 /// `f32` x, y, units a second.
 const VELOCITY: Component = component(1);
-/// `u8` percent.
+/// `u8` percent; 0 while there is no ship.
 const HEALTH: Component = component(2);
 /// `f32` degrees.
 const HEADING: Component = component(3);
 
-/// Kinds that are entities, and their archetypes. A ship is a client's or a bot's; a client that has
-/// none is an entity without states.
+/// Kinds that are entities, and their archetypes. A ship is a client's or a bot's; a client is one
+/// also while it has no ship.
 const ARCHETYPES: [(Kind, Archetype); 3] = [
     (Kind::Ship, Archetype(1)),
     (Kind::Planet, Archetype(2)),
@@ -98,6 +100,7 @@ fn registry() -> Registry {
         .with_event(SHOT_GONE, Delivery::Instant)
         .with_event(SAID, Delivery::Assured)
         .with_event(SCORE, Delivery::Assured)
+        .with_event(DESTROYED, Delivery::Assured)
 }
 
 /// The arena's weapons by their code.

@@ -95,6 +95,8 @@ const SCORE: u32 = 2;
 const GONE: u32 = 3;
 /// A ship was destroyed: `u32` victim, `u32` by whom or 0.
 const KILLED: u32 = 4;
+/// The server ends, and its stream with it: nothing more. The protocol itself has no word for it.
+const FAREWELL: u32 = 5;
 
 /// What both sides hold.
 fn registry() -> Registry {

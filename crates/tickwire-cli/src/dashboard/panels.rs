@@ -263,24 +263,42 @@ fn draw_figures(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     let span =
         |span: Option<_>| span.map_or_else(|| "–".into(), |span| format!("{:.2} ms", millis(span)));
     let label = |text| Span::styled(text, palette::LABEL);
-    // Highest bar: a tenth of what a step may take.
-    let slowest = bars(picture.slowest.iter().rev().take(12).rev().copied(), 1.667);
-    let line = Line::from(vec![
+    let mut line = Line::from(vec![
         label(" step p50 "),
         Span::raw(span(report.step_p50)),
         label("  p99 "),
         Span::raw(span(report.step_p99)),
-        Span::styled(format!(" {slowest}"), Style::new().fg(palette::GREEN)),
         Span::raw(format!("  {}", report.steps)),
-        label("/s   "),
+        label("/s  "),
         Span::raw(picture.view.seen.len().to_string()),
-        label(" entities   ↓ "),
-        Span::raw(format!("{:.0}", report.total.kbits_in)),
+        label(" entities  ↓ "),
+        Span::raw(rate(report.total.kbits_in)),
         label(" ↑ "),
-        Span::raw(format!("{:.0}", report.total.kbits_out)),
-        label(" kbit/s"),
+        Span::raw(rate(report.total.kbits_out)),
+        label("bit/s"),
     ]);
+    // As many seconds as there is room for: figures come first.
+    let room = usize::from(inner.width).saturating_sub(line.width() + 1);
+    let newest = picture.slowest.iter().rev().take(room.min(SECONDS_SHOWN));
+    // Highest bar: a tenth of what a step may take.
+    let slowest = bars(newest.rev().copied(), 1.667);
+    let slowest = Span::styled(format!(" {slowest}"), Style::new().fg(palette::GREEN));
+    line.spans.insert(BEHIND_P99, slowest);
     frame.render_widget(line, inner);
+}
+
+/// Seconds whose slowest step is a bar.
+const SECONDS_SHOWN: usize = 12;
+
+/// Where they are among the words of that line.
+const BEHIND_P99: usize = 4;
+
+/// Kilobits or megabits, in at most six columns.
+fn rate(kbits: f64) -> String {
+    match kbits {
+        ..10_000.0 => format!("{kbits:.0} k"),
+        _ => format!("{:.0} M", kbits / 1_000.0),
+    }
 }
 
 /// Every counter that counted something, on as few lines as they take. Those that do not fit on what a

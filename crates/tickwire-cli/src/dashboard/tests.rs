@@ -116,6 +116,25 @@ fn every_protocol_is_named_however_narrow_the_window() {
 }
 
 #[test]
+fn the_line_of_the_server_fits_however_much_goes_on() {
+    let mut picture = picture();
+    for _ in 0..20 {
+        let mut report = picture.report.clone();
+        report.step_p50 = Some(Duration::from_micros(12_340));
+        report.step_p99 = Some(Duration::from_micros(123_456));
+        report.total.kbits_in = 9_999.4;
+        report.total.kbits_out = 1_234_567.0;
+        picture.add_report(report);
+    }
+    let ship = picture.view.seen[0];
+    picture.view.seen = vec![ship; 3_592];
+    let text = snapshot::text(&picture, (80, 24), draw);
+    let line = text.lines().find(|line| line.contains("step p50")).unwrap();
+    assert!(line.ends_with("↓ 9999 k ↑ 1235 Mbit/s"), "{line}");
+    assert!(line.contains("123.46 ms █"), "{line}");
+}
+
+#[test]
 fn counters_go_on_in_the_next_line_and_none_is_lost_unsaid() {
     let mut picture = picture();
     let names = [

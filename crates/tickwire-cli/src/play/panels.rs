@@ -111,6 +111,7 @@ const HELP: &[(&str, &str)] = &[
     ("Z C", "strafe"),
     ("Space 2 3 4", "fire"),
     ("mouse", "aim; its left button fires"),
+    ("T", "teleport, where the server allows it"),
     ("Enter", "chat"),
     ("Tab", "scores"),
     ("+ -", "zoom"),

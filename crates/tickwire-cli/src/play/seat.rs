@@ -6,7 +6,6 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -14,10 +13,10 @@ use anyhow::Context;
 use ratatui::Frame;
 use ratatui::crossterm::event::Event;
 use ratatui::layout::Rect;
-use tickwire_demo::STEP;
 use tickwire_demo::gateway::{ClientGateway, Ending, Notice, Status};
+use tickwire_demo::{STEP, printable};
 use tickwire_net::Driver;
-use tickwire_session::{Instant, Session};
+use tickwire_session::{Addr, Instant, Session};
 
 use super::netgraph::NetGraph;
 use crate::record::RecordFile;
@@ -34,7 +33,8 @@ const NOTICES_KEPT: usize = 20;
 pub(super) struct Seat {
     pub(super) driver: Driver,
     pub(super) stop: Stop,
-    pub(super) server: SocketAddr,
+    /// What the session calls the server.
+    pub(super) server: Addr,
     /// Protocol and server.
     pub(super) title: String,
     pub(super) name: String,
@@ -53,7 +53,7 @@ pub(super) trait Game {
     fn parts(&mut self) -> (&mut dyn ClientGateway, &mut Margin);
 
     /// Something happened that the player is told of.
-    fn hear(&mut self, _notice: &Notice) {}
+    fn hear(&mut self, _now: Instant, _notice: &Notice) {}
 
     /// Whether the player wants to leave.
     fn leaves(&self) -> bool;
@@ -91,9 +91,13 @@ impl Seat {
                 Ok(ExitCode::SUCCESS)
             }
             Some(ending) => {
-                let words = game.parts().0.last_words();
-                let words = words.unwrap_or_else(|| ending.to_string());
-                anyhow::bail!("{}: {words}", self.server)
+                // What carries the session may know more than the session.
+                let failure = self.driver.link_failure(self.server);
+                let words = failure.map(ToString::to_string).unwrap_or_else(|| {
+                    let reason = game.parts().0.last_words();
+                    reason.map_or(ending.to_string(), |reason| format!("{ending}: {reason}"))
+                });
+                anyhow::bail!("{}: {words}", self.title)
             }
         }
     }
@@ -115,7 +119,7 @@ impl Seat {
             screen.events().for_each(|event| game.handle(now, event));
             let (gateway, margin) = game.parts();
             let notices = margin.collect(now, gateway);
-            notices.iter().for_each(|notice| game.hear(notice));
+            notices.iter().for_each(|notice| game.hear(now, notice));
             let (gateway, margin) = game.parts();
             margin.stage = match gateway.status() {
                 Status::Ended(ending) => return Ok(Some(ending)),
@@ -209,10 +213,21 @@ impl Margin {
         for notice in &notices {
             self.notice(now, notice.to_string());
         }
+        self.take_given_name(now, gateway);
         let age = gateway.update_age(now);
         self.net.update(now, gateway.figures(), age);
         self.net.set_remark(gateway.remark());
         notices
+    }
+
+    /// Says, once, that others see another name than the one that was typed.
+    fn take_given_name(&mut self, now: Instant, gateway: &dyn ClientGateway) {
+        let given = gateway.given_name().map(printable);
+        if let Some(given) = given.filter(|given| *given != self.name) {
+            let text = format!("this protocol carries no names: others see {given}");
+            self.name = given;
+            self.notice(now, text);
+        }
     }
 
     /// Says that something was not done, and why.

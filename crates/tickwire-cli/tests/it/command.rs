@@ -4,9 +4,10 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Longest wait for anything: only a broken command takes so long, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -27,7 +28,13 @@ pub(crate) struct Done {
 
 /// Runs `tickwire` to its end.
 pub(crate) fn run(arguments: &[&str]) -> Done {
-    let output = tickwire(arguments).output().expect("the command starts");
+    run_in(Path::new("."), arguments)
+}
+
+/// The same in a folder.
+pub(crate) fn run_in(folder: &Path, arguments: &[&str]) -> Done {
+    let output = tickwire(arguments).current_dir(folder).output();
+    let output = output.expect("the command starts");
     Done {
         code: output.status.code(),
         stdout: String::from_utf8_lossy(&output.stdout).into(),
@@ -37,7 +44,13 @@ pub(crate) fn run(arguments: &[&str]) -> Done {
 
 /// Starts `tickwire` and leaves it running.
 pub(crate) fn start(arguments: &[&str]) -> Running {
+    start_in(Path::new("."), arguments)
+}
+
+/// The same in a folder.
+pub(crate) fn start_in(folder: &Path, arguments: &[&str]) -> Running {
     let mut child = tickwire(arguments)
+        .current_dir(folder)
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit())
         .spawn()
@@ -67,6 +80,27 @@ pub(crate) fn serve(protocol: &str, options: &[&str]) -> (Running, SocketAddr) {
     )
 }
 
+/// `tickwire … | head -n 2`: what was read, and how it ended, which it does within a second.
+pub(crate) fn read_two_lines(arguments: &[&str]) -> Done {
+    let mut command = tickwire(arguments);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+    let read = lines.by_ref().take(2).map_while(Result::ok);
+    let stdout = read.map(|line| line + "\n").collect();
+    drop(lines);
+    // A second, and what a busy machine adds.
+    let deadline = Instant::now() + Duration::from_secs(3);
+    while Instant::now() < deadline && child.try_wait().expect("it is a child").is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().ok();
+    Done {
+        code: child.wait().expect("it is a child").code(),
+        stdout,
+        stderr: String::new(),
+    }
+}
+
 fn tickwire(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tickwire"));
     command.args(arguments).stdin(Stdio::null());
@@ -77,20 +111,15 @@ impl Running {
     /// The next line that contains `text`.
     #[track_caller]
     pub(crate) fn line_with(&self, text: &str) -> String {
+        let deadline = Instant::now() + PATIENCE;
         loop {
-            match self.lines.recv_timeout(PATIENCE) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left) {
                 Ok(line) if line.contains(text) => return line,
                 Ok(_) => {}
                 Err(error) => panic!("no line with {text:?}: {error}"),
             }
         }
-    }
-
-    /// Stops reading, as `head` does.
-    pub(crate) fn close_output(&mut self) {
-        let (_, nothing) = channel();
-        // The reader's thread ends at the next line, and its end of the pipe with it.
-        self.lines = nothing;
     }
 
     /// Asks the process to end, as a service manager does.

@@ -1,8 +1,12 @@
 //! The command from outside.
 
 mod command;
+mod endings;
 mod inspect;
 mod lossy;
+mod pty;
+mod quic;
+mod readme;
 mod reone;
 mod saving;
 mod serving;

@@ -75,8 +75,8 @@ fn clients_of_a_server_that_restarts_come_back_by_themselves() {
         missing.retain(|joined| !line.contains(joined));
     }
     // Each is in the world again, and there are two dozen snapshots before the next line.
-    server.line_with("4 players");
-    server.line_with("4 players");
+    server.line_with("4 reone");
+    server.line_with("4 reone");
     players.terminate();
     let done = players.wait();
     let report: Value = serde_json::from_str(&done.stdout).unwrap();
@@ -175,7 +175,7 @@ fn packet(number: u8, lists: &[u8]) -> Vec<u8> {
 const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// Bytes of the large module.
-const LARGE: usize = 64 * 1_024 * 1_024;
+const LARGE: usize = 160 * 1_024 * 1_024;
 
 /// A server and clients in this process, on real sockets.
 struct Table {
@@ -263,7 +263,7 @@ impl Table {
 }
 
 #[test]
-fn snapshots_keep_their_rate_while_somebody_loads_64_mib() {
+fn snapshots_keep_their_rate_while_somebody_loads_160_mib() {
     // Bytes that are not all the same, so that nothing on the way can be clever.
     let bytes: Vec<u8> = (0..LARGE)
         .map(|at| ((at * at) >> 7).to_le_bytes()[0])

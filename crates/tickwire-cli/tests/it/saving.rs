@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::command::{Done, run, serve};
 
 fn text(path: &Path) -> &str {
@@ -75,6 +77,13 @@ fn another_server_goes_on_where_one_ended() {
         );
     }
     assert_eq!(objects(&after, " sun").len(), 1);
+
+    let shown = run(&["save", "show", "--json", text(&second)]);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    let shown: Value = serde_json::from_str(&shown.stdout).expect("it is JSON");
+    let lines = shown["holds"].as_array().expect("the same lines");
+    let lines: Vec<_> = lines.iter().filter_map(Value::as_str).collect();
+    assert_eq!(lines, after.lines().collect::<Vec<_>>());
 }
 
 #[test]

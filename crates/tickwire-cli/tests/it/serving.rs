@@ -5,7 +5,7 @@ use std::net::UdpSocket;
 use serde_json::Value;
 use tickwire_sim::Chance;
 
-use crate::command::{Done, run, serve, start};
+use crate::command::{Done, read_two_lines, run, serve, start};
 use crate::lossy::LossyProxy;
 
 fn bots(addr: &str, count: &str, seconds: &str) -> (Done, Value) {
@@ -177,11 +177,9 @@ fn a_server_with_a_time_ends_by_itself() {
 
 #[test]
 fn a_reader_that_goes_away_ends_the_server() {
-    let mut server = start(&["lwar", "reone", "--listen", "127.0.0.1:0", "--bots", "2"]);
-    server.line_with("ready lwar");
-    server.line_with("ready reone");
-    server.close_output();
-    assert_eq!(server.wait().code, Some(0));
+    let done = read_two_lines(&["--listen", "127.0.0.1:0"]);
+    assert!(done.stdout.starts_with("ready lwar"), "{done:?}");
+    assert_eq!(done.code, Some(0), "{done:?}");
 }
 
 #[test]
@@ -210,7 +208,8 @@ fn a_recording_of_either_side_can_be_inspected() {
         ]);
         assert_eq!(done.code, Some(0), "{done:?}");
         let report: Value = serde_json::from_str(&done.stdout).unwrap();
-        assert!(report["counters"].is_object(), "{report}");
+        let counters = report["counters"].as_object().expect("counters by name");
+        assert!(!counters.is_empty(), "{report}");
         server.terminate();
         assert_eq!(server.wait().code, Some(0));
         for (file, from) in [(&of_server, "client"), (&of_bot, "server")] {
@@ -260,6 +259,8 @@ fn nonsense_on_the_command_line_ends_with_two() {
         &["bots", "lwar", "--difficulty", "impossible"],
         &["serve", "lwar", "--listen", "127.0.0.1:port"],
         &["serve", "lwar", "--world", "nowhere"],
+        &["serve", "lwar", "--huffman"],
+        &["cppevy", "opendrakan", "--round", "5"],
     ] {
         let done = run(arguments);
         assert_eq!(done.code, Some(2), "{arguments:?}: {done:?}");
@@ -268,5 +269,10 @@ fn nonsense_on_the_command_line_ends_with_two() {
         run(&["serve", "quake"])
             .stderr
             .contains("possible values: lwar")
+    );
+    let refused = run(&["serve", "lwar", "--round", "5"]).stderr;
+    assert!(
+        refused.contains("--round is an option of reone"),
+        "{refused}"
     );
 }

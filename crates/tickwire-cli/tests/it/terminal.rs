@@ -1,148 +1,9 @@
 //! The screens in a real pseudo-terminal: what a person would see, and what is left afterwards.
 
-use std::io::{Read, Write};
 use std::net::SocketAddr;
-use std::num::NonZero;
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::thread;
-use std::time::{Duration, Instant};
-
-use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
 use crate::command::{Running, serve, start};
-
-/// Longest wait for anything: only a broken command takes so long, also on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A command in a terminal of its own.
-struct Terminal {
-    child: Box<dyn Child + Send + Sync>,
-    master: Box<dyn MasterPty + Send>,
-    keyboard: Box<dyn Write + Send>,
-    screen: Arc<Mutex<vt100::Parser>>,
-}
-
-impl Terminal {
-    /// Runs `tickwire` in a terminal of 80 × 24 cells.
-    fn start(arguments: &[&str]) -> Self {
-        let pty = native_pty_system()
-            .openpty(size(80, 24))
-            .expect("there are pseudo-terminals");
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tickwire"));
-        command.args(arguments);
-        command.env("TERM", "xterm-256color");
-        let child = pty
-            .slave
-            .spawn_command(command)
-            .expect("the command starts");
-        let mut output = pty.master.try_clone_reader().expect("it can be read");
-        let keyboard = pty.master.take_writer().expect("it can be written to");
-        let screen = Arc::new(Mutex::new(vt100::Parser::new(cells(24), cells(80), 1_000)));
-        let shown = Arc::clone(&screen);
-        thread::spawn(move || {
-            let mut bytes = [0; 4_096];
-            while let Ok(length @ 1..) = output.read(&mut bytes) {
-                lock(&shown).process(&bytes[..length]);
-            }
-        });
-        Self {
-            child,
-            master: pty.master,
-            keyboard,
-            screen,
-        }
-    }
-
-    fn text(&self) -> String {
-        lock(&self.screen).screen().contents()
-    }
-
-    fn is_alternate(&self) -> bool {
-        lock(&self.screen).screen().alternate_screen()
-    }
-
-    /// Waits until the screen is as wanted.
-    #[track_caller]
-    fn wait_for(&self, what: &str, wanted: impl Fn(&str) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
-        while !wanted(&self.text()) {
-            assert!(
-                Instant::now() < deadline,
-                "never saw {what}; the screen:\n{}",
-                self.text()
-            );
-            thread::sleep(Duration::from_millis(5));
-        }
-    }
-
-    #[track_caller]
-    fn wait_for_text(&self, text: &str) {
-        self.wait_for(text, |screen| screen.contains(text));
-    }
-
-    fn press(&mut self, keys: &str) {
-        let typed = self.keyboard.write_all(keys.as_bytes());
-        typed
-            .and_then(|()| self.keyboard.flush())
-            .expect("it listens");
-    }
-
-    fn resize(&self, columns: u16, rows: u16) {
-        let mut parser = lock(&self.screen);
-        parser.screen_mut().set_size(cells(rows), cells(columns));
-        let resized = self.master.resize(size(columns, rows));
-        resized.expect("it takes any size");
-    }
-
-    /// Waits for the end; the exit code. The terminal is as it was before.
-    #[track_caller]
-    fn wait(&mut self) -> u32 {
-        let deadline = Instant::now() + PATIENCE;
-        let status = loop {
-            if let Some(status) = self.child.try_wait().expect("it can be waited for") {
-                break status;
-            }
-            assert!(
-                Instant::now() < deadline,
-                "it does not end:\n{}",
-                self.text()
-            );
-            thread::sleep(Duration::from_millis(5));
-        };
-        self.wait_for("the screen as it was", |_| !self.is_alternate());
-        let parser = lock(&self.screen);
-        let screen = parser.screen();
-        assert!(!screen.hide_cursor(), "the cursor is hidden");
-        assert!(!screen.bracketed_paste(), "pasting is still bracketed");
-        let mouse = screen.mouse_protocol_mode();
-        assert_eq!(mouse, vt100::MouseProtocolMode::None);
-        status.exit_code()
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        self.child.kill().ok();
-        self.child.wait().ok();
-    }
-}
-
-fn lock(screen: &Mutex<vt100::Parser>) -> MutexGuard<'_, vt100::Parser> {
-    screen.lock().expect("no other holder panics")
-}
-
-const fn size(cols: u16, rows: u16) -> PtySize {
-    PtySize {
-        rows,
-        cols,
-        pixel_width: 0,
-        pixel_height: 0,
-    }
-}
-
-const fn cells(number: u16) -> NonZero<u16> {
-    NonZero::new(number).expect("a terminal has cells")
-}
+use crate::pty::Terminal;
 
 fn dots(screen: &str) -> usize {
     let dots = '\u{2801}'..='\u{28ff}';
@@ -294,24 +155,7 @@ fn a_walker_is_told_why_it_was_sent_away() {
     terminal.wait_for_text("facing south");
     server.terminate();
     assert_eq!(terminal.wait(), 1);
-    terminal.wait_for_text("the server sent you away: Server is shutting down!");
-}
-
-#[test]
-fn a_server_that_vanishes_is_told_after_the_screen_is_given_back() {
-    let (mut terminal, server) = play();
-    drop(server);
-    terminal.wait_for_text("no news from the server for");
-    assert_eq!(terminal.wait(), 1);
-    terminal.wait_for_text("the server fell silent");
-}
-
-#[test]
-fn a_server_that_ends_says_so() {
-    let (mut terminal, server) = play();
-    server.terminate();
-    assert_eq!(terminal.wait(), 1);
-    terminal.wait_for_text("the server removed you, or was stopped");
+    terminal.wait_for_text("Server is shutting down!");
 }
 
 #[test]
@@ -323,7 +167,7 @@ fn a_server_that_never_was_is_said_to_be_missing() {
     terminal.wait_for_text("connecting… (1 s)");
     drop(silent);
     assert_eq!(terminal.wait(), 1);
-    terminal.wait_for_text("no server answered");
+    terminal.wait_for_text("no server of this protocol let you in");
 }
 
 #[test]
@@ -337,13 +181,93 @@ fn without_a_terminal_play_says_what_it_needs() {
 #[test]
 fn a_name_that_no_server_takes_is_refused_before_anything_else() {
     let long = "n".repeat(33);
-    for (name, why) in [
-        ("", "must not be empty"),
-        (&long, "at most 32 bytes"),
-        ("a\tb", "no control characters"),
-    ] {
-        let mut terminal = Terminal::start(&["play", "pixmess", "--name", name]);
-        assert_eq!(terminal.wait(), 2, "{}", terminal.text());
-        terminal.wait_for_text(why);
+    for protocol in ["lwar", "cppevy", "pixmess", "opendrakan", "reone"] {
+        for (name, why) in [
+            ("", "must not be empty"),
+            (&long, "at most 32 bytes"),
+            ("a\tb", "no control characters"),
+        ] {
+            let mut terminal = Terminal::start(&["play", protocol, "--name", name]);
+            assert_eq!(terminal.wait(), 2, "{}", terminal.text());
+            terminal.wait_for_text(why);
+        }
+    }
+}
+
+#[test]
+fn a_protocol_without_names_says_what_others_see() {
+    let (_server, addr) = serve("opendrakan", &[]);
+    let addr = addr.to_string();
+    let mut terminal =
+        Terminal::start(&["play", "opendrakan", "--connect", &addr, "--name", "Ada"]);
+    terminal.wait_for_text("this protocol carries no names: others see drakan-");
+    terminal.wait_for("the name that others see", |screen| {
+        let mut lines = screen.lines();
+        lines
+            .next()
+            .is_some_and(|header| header.contains("drakan-"))
+    });
+    terminal.press("q");
+    assert_eq!(terminal.wait(), 0);
+}
+
+#[test]
+fn whoever_lost_a_ship_reads_who_did_it() {
+    std::thread::scope(|scope| {
+        for protocol in ["lwar", "cppevy", "opendrakan", "reone"] {
+            scope.spawn(move || {
+                let (_server, addr) = serve(protocol, &["--bots", "12", "--difficulty", "hard"]);
+                let addr = addr.to_string();
+                let mut terminal = Terminal::start(&["play", protocol, "--connect", &addr]);
+                terminal.wait_for_text("destroyed your ship: the next one");
+                terminal.press("q");
+                assert_eq!(terminal.wait(), 0);
+            });
+        }
+    });
+}
+
+#[test]
+fn the_reason_of_a_kick_is_shown() {
+    // As many as the arena holds: lwar has a place for one more client, and nobody a ship for it.
+    let (_server, addr) = serve("lwar", &["--bots", "512", "--difficulty", "easy"]);
+    let mut terminal = Terminal::start(&["play", "lwar", "--connect", &addr.to_string()]);
+    assert_eq!(terminal.wait(), 1);
+    terminal.wait_for_text("the server was stopped, or sent you away: the arena");
+}
+
+#[test]
+fn what_somebody_played_can_be_inspected() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for protocol in ["lwar", "reone"] {
+        let file = folder.path().join(protocol);
+        let file = file.to_str().expect("a plain path");
+        let (_server, addr) = serve(protocol, &[]);
+        let addr = addr.to_string();
+        let mut terminal =
+            Terminal::start(&["play", protocol, "--connect", &addr, "--record", file]);
+        terminal.wait_for_text("q leave");
+        terminal.press("q");
+        assert_eq!(terminal.wait(), 0);
+        let shown = crate::command::run(&["inspect", protocol, "--from", "server", file]);
+        assert_eq!(shown.code, Some(0), "{}", shown.stderr);
+        assert!(shown.stdout.lines().count() > 20, "{}", shown.stdout);
+    }
+}
+
+#[test]
+fn on_cppevy_newcomers_and_refusals_are_told() {
+    let (_server, addr) = serve("cppevy", &[]);
+    let addr = addr.to_string();
+    let mut ada = Terminal::start(&["play", "cppevy", "--connect", &addr, "--name", "Ada"]);
+    ada.wait_for_text("q leave");
+    let mut bob = Terminal::start(&["play", "cppevy", "--connect", &addr, "--name", "Bob"]);
+    ada.wait_for_text("Bob joined");
+    // The arena has the action, and allows it to nobody.
+    ada.press("t");
+    ada.wait_for_text("you stay where you are: ");
+    for player in [&mut bob, &mut ada] {
+        player.press("q");
+        assert_eq!(player.wait(), 0);
     }
 }

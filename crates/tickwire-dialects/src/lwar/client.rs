@@ -14,7 +14,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use tickwire_session::{
-    Addr, Ended, Events, Instant, Loss, Path, PeerStats, Room, RoundTrip, Session, StreamId,
+    Addr, Ended, Events, Host, Instant, Loss, Path, PeerStats, Room, RoundTrip, Session, StreamId,
     Traffic, Transmit,
 };
 use tickwire_state::WrappingClock;
@@ -356,9 +356,18 @@ impl Session for Client {
     fn handle_stream(&mut self, _now: Instant, _on: StreamId, _bytes: &[u8]) {}
     fn handle_room(&mut self, _now: Instant, _path: Path, _room: Room) {}
 
-    fn handle_closed(&mut self, _now: Instant, _path: Path, _why: Ended) {
-        // A refused datagram may mean a server that has not started yet, or restarts: only silence ends
-        // a session.
+    fn handle_closed(&mut self, _now: Instant, path: Path, why: Ended) {
+        // A refused datagram may mean a server that has not started yet, or restarts, and anybody can
+        // forge one: only silence ends a session. A link's end is proved, and nothing comes after it.
+        if let Path::Link(link) = path
+            && self.server.host == Host::Link(link)
+        {
+            self.end(match why {
+                Ended::Finished => EndReason::Removed,
+                Ended::Reset => EndReason::TimedOut,
+                Ended::Refused | Ended::Unreachable => EndReason::Unreachable,
+            });
+        }
     }
 
     fn shut_down(&mut self, now: Instant) {

@@ -28,17 +28,6 @@ pub struct Change {
     pub jump: bool,
 }
 
-impl Default for Change {
-    /// A boolean that is false, as a place to put another in.
-    fn default() -> Self {
-        Self {
-            index: 0,
-            value: Value::Bool(false),
-            jump: false,
-        }
-    }
-}
-
 /// Reads a bundle of states of `fields` and hands each to `found`, in ascending order.
 pub fn decode(
     r: &mut Reader<'_>,

@@ -17,9 +17,9 @@ use tickwire_state::Tick;
 use super::{AssetRef, DatabaseId, ObjectId};
 
 pub use action::{Action, ActionState, AnalogAction};
-pub(super) use frame::{StateKind, encode_bundle};
+pub(super) use frame::encode_bundle;
 pub use kind::{Kind, Way};
-pub use snapshot::{BasicChanges, Confirm, Lifecycle};
+pub use snapshot::{BasicChanges, Confirm, Lifecycle, ObjectChange};
 
 /// A message. Times are seconds of the server's clock, which is tick / 60.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,24 +38,14 @@ pub enum Message<'a> {
         /// The level's file.
         path: &'a str,
     },
-    /// Basic states of an object.
-    ObjectStates {
+    /// What is new about an object in a snapshot.
+    ObjectChanged {
         /// The snapshot.
         tick: Tick,
         /// Whose.
         object: ObjectId,
-        /// Which, and what they are.
-        states: BasicChanges,
-    },
-    /// Extra states of an object. How to read them depends on its class, which only the receiver
-    /// knows: see [`bundle::decode`](super::bundle::decode).
-    ObjectExtraStates {
-        /// The snapshot.
-        tick: Tick,
-        /// Whose.
-        object: ObjectId,
-        /// The bundle's bytes.
-        bundle: &'a [u8],
+        /// What.
+        change: ObjectChange<'a>,
     },
     /// What makes a snapshot complete.
     ConfirmSnapshot(Confirm),
@@ -110,24 +100,6 @@ pub enum Message<'a> {
         /// Which.
         sound: AssetRef,
     },
-    /// An object was created.
-    ObjectCreated {
-        /// The snapshot.
-        tick: Tick,
-        /// Its number.
-        object: ObjectId,
-        /// What it is a clone of.
-        prototype: ObjectId,
-    },
-    /// An object entered another state of its life.
-    LifecycleChanged {
-        /// The snapshot.
-        tick: Tick,
-        /// Which.
-        object: ObjectId,
-        /// What it is now.
-        lifecycle: Lifecycle,
-    },
     /// Which datagrams belong to this stream.
     Attach {
         /// The server's secret for this client.
@@ -141,8 +113,7 @@ impl Message<'_> {
         match self {
             Self::DatabaseEntry { .. } => Kind::DatabaseEntry,
             Self::LoadLevel { .. } => Kind::LoadLevel,
-            Self::ObjectStates { .. } => Kind::ObjectStates,
-            Self::ObjectExtraStates { .. } => Kind::ObjectExtraStates,
+            Self::ObjectChanged { change, .. } => change.kind(),
             Self::ConfirmSnapshot(_) => Kind::ConfirmSnapshot,
             Self::GlobalMessage { .. } => Kind::GlobalMessage,
             Self::ObjectMessage { .. } => Kind::ObjectMessage,
@@ -151,8 +122,6 @@ impl Message<'_> {
             Self::Action(_) => Kind::Action,
             Self::AnalogAction(_) => Kind::AnalogAction,
             Self::Sound { .. } => Kind::Sound,
-            Self::ObjectCreated { .. } => Kind::ObjectCreated,
-            Self::LifecycleChanged { .. } => Kind::LifecycleChanged,
             Self::Attach { .. } => Kind::Attach,
         }
     }

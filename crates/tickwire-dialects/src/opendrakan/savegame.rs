@@ -32,7 +32,7 @@ const MAGIC: &[u8; 6] = b"ODSAVE";
 /// The version written, and the only one read.
 const VERSION: u16 = 1;
 /// The latest tick that a server goes on from: the times of later ones would not be exact.
-const TICK_MAX: Tick = Tick(1 << 53);
+const TICK_MAX: u64 = 1 << 53;
 /// Stands for a lifecycle that is the level's.
 const UNCHANGED: u8 = 0xff;
 
@@ -190,24 +190,23 @@ impl Savegame {
             return Err(SaveError::Version { found });
         }
         let mut r = Reader::new(bytes);
-        let header = read_part(bytes, &mut r, Part::Header, Header::decode)?;
-        if header.tick > TICK_MAX {
-            let at = MAGIC.len() + size_of_val(&VERSION);
-            return Err(forbidden(Part::Header, "tick", at, header.tick.0));
-        }
-        let mut objects: Vec<SavedObject> = Vec::new();
-        for number in 0..header.records {
+        let (mut save, records) = read_part(bytes, &mut r, Part::Header, Self::decode_header)?;
+        for number in 0..records {
             let part = Part::Record(number);
             let start = r.position();
             let record = read_part(bytes, &mut r, part, Record::decode)?;
             // Each object has one record, and they ascend.
-            if objects
-                .last()
-                .is_some_and(|last| record.object <= last.object)
-            {
-                return Err(forbidden(part, "object", start, record.object.0.into()));
+            let last = save.objects.last();
+            if last.is_some_and(|last| record.object <= last.object) {
+                let why = DecodeError::Forbidden {
+                    field: "object",
+                    at_bit: u32::try_from(start.saturating_mul(8)).unwrap_or(u32::MAX),
+                    value: record.object.0.into(),
+                };
+                return Err(SaveError::Invalid { part, why });
             }
-            objects.push(record.into_object(bytes, registry, part)?);
+            save.objects
+                .push(record.into_object(bytes, registry, part)?);
         }
         if !r.is_empty() {
             return Err(SaveError::Damaged {
@@ -215,40 +214,29 @@ impl Savegame {
                 at_byte: r.position(),
             });
         }
-        Ok(Self {
-            tick: header.tick,
-            level: header.level.into(),
-            next_object: header.next_object,
-            objects,
-        })
+        Ok(save)
     }
-}
 
-struct Header<'a> {
-    tick: Tick,
-    next_object: u32,
-    records: u32,
-    level: &'a str,
-}
-
-impl<'a> Header<'a> {
-    fn decode(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
+    /// Reads the header: a savegame without objects, and how many records follow.
+    fn decode_header(r: &mut Reader<'_>) -> Result<(Self, u32), DecodeError> {
         r.bytes("magic", MAGIC.len())?;
         r.u16("version")?;
         let tick = Tick(r.u64("tick")?);
+        r.limit("tick", tick.0, TICK_MAX)?;
         let next_object = r.u32("next object")?;
         let records = r.u32("records")?;
         // Twice: every object of a level may be destroyed and as many created.
         r.limit("records", records.into(), OBJECTS_MAX as u64 * 2)?;
         let length = r.u16("level length")?;
         r.limit("level length", length.into(), PATH_MAX as u64)?;
-        let level = path::decode(r, "level", length.into())?;
-        Ok(Self {
+        let level = path::decode(r, "level", length.into())?.into();
+        let save = Self {
             tick,
-            next_object,
-            records,
             level,
-        })
+            next_object,
+            objects: Vec::new(),
+        };
+        Ok((save, records))
     }
 }
 
@@ -402,19 +390,6 @@ fn read_part<'a, T>(
         _ if crc32fast::hash(content) != written => Err(damaged),
         Ok(value) => Ok(value),
         Err(why) => Err(SaveError::Invalid { part, why }),
-    }
-}
-
-/// A part is as it was written, but a field, at this byte, holds what it must not.
-fn forbidden(part: Part, field: &'static str, at_byte: usize, value: u64) -> SaveError {
-    let at_bit = u32::try_from(at_byte.saturating_mul(8)).unwrap_or(u32::MAX);
-    SaveError::Invalid {
-        part,
-        why: DecodeError::Forbidden {
-            field,
-            at_bit,
-            value,
-        },
     }
 }
 

@@ -10,8 +10,7 @@ use core::fmt;
 
 use super::ClassId;
 use super::limits::BUNDLE_MAX;
-use super::value::{Kind, Value};
-use tickwire_state::Vec3;
+use super::value::Kind;
 
 /// One state: its place in its schema is its number in bundles.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -22,60 +21,32 @@ pub struct Field {
     pub kind: Kind,
 }
 
-/// The states that every object has, in the order of [`BasicState`].
+/// The states that every object has, by their numbers in bundles.
 pub const BASIC: [Field; 5] = [
-    Field {
-        name: "translation",
-        kind: Kind::Vec3,
-    },
-    Field {
-        name: "rotation",
-        kind: Kind::Quat,
-    },
-    Field {
-        name: "scale",
-        kind: Kind::Vec3,
-    },
-    Field {
-        name: "visibility",
-        kind: Kind::Bool,
-    },
-    Field {
-        name: "running",
-        kind: Kind::Bool,
-    },
+    Field::new("translation", Kind::Vec3),
+    Field::new("rotation", Kind::Quat),
+    Field::new("scale", Kind::Vec3),
+    Field::new("visibility", Kind::Bool),
+    Field::new("running", Kind::Bool),
 ];
 
-/// A basic state, by its number in bundles.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-#[expect(missing_docs, reason = "the variants say it")]
-pub enum BasicState {
-    Translation = 0,
-    Rotation = 1,
-    Scale = 2,
-    Visibility = 3,
-    Running = 4,
-}
+/// The number of the basic state that says where an object is.
+pub const TRANSLATION: usize = 0;
+/// How it is turned.
+pub const ROTATION: usize = 1;
+/// How large it is.
+pub const SCALE: usize = 2;
+/// Whether it is to be seen.
+pub const VISIBILITY: usize = 3;
+/// Whether it acts.
+pub const RUNNING: usize = 4;
 
-impl BasicState {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; BASIC.len()] = [
-        Self::Translation,
-        Self::Rotation,
-        Self::Scale,
-        Self::Visibility,
-        Self::Running,
-    ];
+impl Field {
+    /// A state of this name and kind.
+    pub const fn new(name: &'static str, kind: Kind) -> Self {
+        Self { name, kind }
+    }
 }
-
-/// The basic states of an object that nobody touched.
-pub(super) const UNTOUCHED: [Value; 5] = [
-    Kind::Vec3.zero(),
-    Kind::Quat.zero(),
-    Value::Vec3(Vec3::ONE),
-    Value::Bool(true),
-    Value::Bool(false),
-];
 
 /// The extra states of a class, in the order of their numbers.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

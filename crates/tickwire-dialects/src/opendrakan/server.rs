@@ -36,7 +36,7 @@ use super::{ClientId, ObjectId, Registry, path};
 use client_state::ClientState;
 use sending::Sending;
 use snapshots::{Moment, Skipped};
-use world::{Entry, World};
+use world::World;
 
 pub use event::{Departure, ServerCounters, ServerEvent};
 pub use level::{CreateError, Level, LevelError, LevelObject, State, StateError};
@@ -114,7 +114,7 @@ impl Server {
                 .map_err(|why| LevelError::Object { object, why })?;
             for state in states {
                 world
-                    .set_level_state(object, state)
+                    .set_level_state(object, state.parts())
                     .map_err(|why| LevelError::State { object, why })?;
             }
         }
@@ -142,12 +142,12 @@ impl Server {
 
     /// Sets a state. Between two snapshots, clients show it on its way.
     pub fn set(&mut self, object: ObjectId, state: State) -> Result<(), StateError> {
-        self.world.set(object, state, false)
+        self.world.set(object, state.parts(), false)
     }
 
     /// Sets a state that did not pass through what lies in between: a teleport, a cut.
     pub fn jump(&mut self, object: ObjectId, state: State) -> Result<(), StateError> {
-        self.world.set(object, state, true)
+        self.world.set(object, state.parts(), true)
     }
 
     /// Moves an object's life on; [`Lifecycle::Destroyed`] takes it out of the world for good.
@@ -215,14 +215,14 @@ impl Server {
             tick,
             time: Duration::from_secs_f64(sending::real_time(tick)),
             objects: objects
-                .map(|entry| (entry.id, Arc::new(build_object(entry))))
+                .map(|entry| (entry.id, Arc::new(entry.object.clone())))
                 .collect(),
         }
     }
 
     /// One object as it is now.
     pub fn object(&self, id: ObjectId) -> Option<Object> {
-        self.world.get(id).map(build_object)
+        self.world.get(id).map(|entry| entry.object.clone())
     }
 
     /// Sends a client away, by ending its stream: the protocol has no word for it.
@@ -250,17 +250,6 @@ const fn client_id(PeerId(number): PeerId) -> ClientId {
 
 const fn peer_id(ClientId(number): ClientId) -> PeerId {
     PeerId(number)
-}
-
-fn build_object(entry: &Entry) -> Object {
-    let mut object = Object::untouched(Some(entry.class), entry.prototype, None);
-    object.lifecycle = entry.lifecycle;
-    let mut values = (0..).map_while(|index| entry.value(index));
-    for (index, value) in values.by_ref().take(super::BASIC.len()).enumerate() {
-        object.set_basic(index, value);
-    }
-    object.extra = values.collect();
-    object
 }
 
 impl Session for Server {

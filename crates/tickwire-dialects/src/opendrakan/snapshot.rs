@@ -10,7 +10,7 @@ use core::time::Duration;
 use tickwire_state::{Blend, Quat, Tick, Vec3, blend_unless};
 
 use super::message::Lifecycle;
-use super::schema::{BasicState, Schema, UNTOUCHED};
+use super::schema::{BASIC, ROTATION, RUNNING, SCALE, Schema, TRANSLATION, VISIBILITY};
 use super::value::Value;
 use super::{ClassId, ObjectId};
 
@@ -109,10 +109,8 @@ impl Snapshot {
             add(object.class.map_or(u32::MAX, |class| class.0));
             add(object.prototype.map_or(u32::MAX, |prototype| prototype.0));
             add(object.lifecycle.number().into());
-            let basic = BasicState::ALL.map(|state| object.basic(state));
-            for value in basic.iter().chain(&object.extra) {
-                value.bits().into_iter().for_each(&mut add);
-            }
+            let values = (0..).map_while(|number| object.value(number));
+            values.flat_map(Value::bits).for_each(&mut add);
         }
         digest
     }
@@ -126,7 +124,7 @@ impl Object {
         schema: Option<&Schema>,
     ) -> Self {
         let fields = schema.map(Schema::fields).unwrap_or_default();
-        let mut object = Self {
+        Self {
             class,
             prototype,
             lifecycle: Lifecycle::Loaded,
@@ -134,33 +132,36 @@ impl Object {
             visible: true,
             running: false,
             extra: fields.iter().map(|field| field.kind.zero()).collect(),
-        };
-        for (index, value) in UNTOUCHED.into_iter().enumerate() {
-            object.set_basic(index, value);
-        }
-        object
-    }
-
-    /// One of its basic states.
-    pub const fn basic(&self, state: BasicState) -> Value {
-        match state {
-            BasicState::Translation => Value::Vec3(self.pose.translation),
-            BasicState::Rotation => Value::Quat(self.pose.rotation),
-            BasicState::Scale => Value::Vec3(self.pose.scale),
-            BasicState::Visibility => Value::Bool(self.visible),
-            BasicState::Running => Value::Bool(self.running),
         }
     }
 
-    /// Sets a basic state by its number; what does not fit it is left out.
-    pub(super) const fn set_basic(&mut self, index: usize, value: Value) {
-        match (index, value) {
-            (0, Value::Vec3(value)) => self.pose.translation = value,
-            (1, Value::Quat(value)) => self.pose.rotation = value,
-            (2, Value::Vec3(value)) => self.pose.scale = value,
-            (3, Value::Bool(value)) => self.visible = value,
-            (4, Value::Bool(value)) => self.running = value,
-            _ => {}
+    /// The state of a number: first the basic ones, then the extra ones.
+    pub(super) fn value(&self, number: usize) -> Option<Value> {
+        Some(match number {
+            TRANSLATION => Value::Vec3(self.pose.translation),
+            ROTATION => Value::Quat(self.pose.rotation),
+            SCALE => Value::Vec3(self.pose.scale),
+            VISIBILITY => Value::Bool(self.visible),
+            RUNNING => Value::Bool(self.running),
+            extra => *self.extra.get(extra - BASIC.len())?,
+        })
+    }
+
+    /// Sets the state of a number; what does not fit it is left out.
+    pub(super) fn set_value(&mut self, number: usize, value: Value) {
+        match (number, value) {
+            (TRANSLATION, Value::Vec3(value)) => self.pose.translation = value,
+            (ROTATION, Value::Quat(value)) => self.pose.rotation = value,
+            (SCALE, Value::Vec3(value)) => self.pose.scale = value,
+            (VISIBILITY, Value::Bool(value)) => self.visible = value,
+            (RUNNING, Value::Bool(value)) => self.running = value,
+            (extra, value) => {
+                let place = extra.checked_sub(BASIC.len());
+                let place = place.and_then(|place| self.extra.get_mut(place));
+                if let Some(place) = place.filter(|place| place.kind() == value.kind()) {
+                    *place = value;
+                }
+            }
         }
     }
 }
@@ -169,9 +170,9 @@ impl Pose {
     /// Notes that the basic state of this number jumped.
     pub(super) const fn set_jumped(&mut self, index: usize) {
         match index {
-            0 => self.jumped.translation = true,
-            1 => self.jumped.rotation = true,
-            2 => self.jumped.scale = true,
+            TRANSLATION => self.jumped.translation = true,
+            ROTATION => self.jumped.rotation = true,
+            SCALE => self.jumped.scale = true,
             _ => {}
         }
     }

@@ -102,8 +102,8 @@ pub const HELD_BACK_MAX: usize = 64 * 1_024;
 /// Bytes handed to a stream at once, so that one client's layers do not delay the others.
 pub const WRITE_MAX: usize = 16 * 1_024;
 
-/// Messages about entities that a client is told in one turn. If more has changed, half of them are
-/// about the nearest entities and half about others by turns.
+/// Messages about blocks and entities that a client is told in one turn. If more has changed, blocks get at
+/// most half of them; of the rest, half are about the nearest entities and half about others by turns.
 ///
 /// What fits a screen is within the first half; a TCP segment holds all of them.
 pub const NEWS_A_TURN: usize = 64;

@@ -14,6 +14,7 @@
 //! for everybody.
 
 mod answer;
+mod blocks;
 mod chat;
 mod chunks;
 mod connection;
@@ -105,12 +106,12 @@ impl Server {
         }
     }
 
-    /// Tells everybody who holds its chunk that a block is another. Whatever [`Layer`] is provided
-    /// from now on must have it.
+    /// A block is another. Everybody who holds its chunk is told when its turn comes; whatever [`Layer`]
+    /// is provided from now on must have it.
     ///
     /// [`Layer`]: super::Layer
     pub fn set_block(&mut self, id: BlockId, block: Block) {
-        self.show_block(id, block);
+        self.scene.set_block(id, block);
     }
 
     /// Puts an entity that is no player into the world.

@@ -104,7 +104,7 @@ impl Golden {
 }
 
 /// Every golden file of a dialect: the bytes in them are the authority, so a test that decodes them and
-/// encodes them again needs no list of its own.
+/// encodes them again needs no list of its own. What an original program said is in files of another form.
 #[allow(
     dead_code,
     reason = "a dialect with two legal encodings builds its cases by hand"
@@ -114,6 +114,7 @@ pub(crate) fn files(dialect: &str) -> Vec<Golden> {
         .expect("the vectors are there")
         .map(|file| file.expect("a readable folder").path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "txt"))
+        .filter(|path| !path.to_string_lossy().contains("/original-"))
         .collect();
     paths.sort();
     let read = |path: &PathBuf| {
@@ -136,6 +137,28 @@ pub(crate) fn files(dialect: &str) -> Vec<Golden> {
         }
     };
     paths.iter().map(read).collect()
+}
+
+/// Checks that every file of a dialect is shown as it stands, and refused if its name says so. Returns those
+/// that are not refused.
+#[allow(
+    dead_code,
+    reason = "a dialect with two legal encodings builds its cases by hand"
+)]
+pub(crate) fn check_files(
+    dialect: &str,
+    inspect: impl Fn(&Golden, &[u8], &mut dyn Trace) -> Result<(), DecodeError>,
+) -> Vec<Golden> {
+    let mut files = files(dialect);
+    files.retain(|golden| {
+        let inspect = |bytes: &[u8], trace: &mut dyn Trace| inspect(golden, bytes, trace);
+        golden.check(dialect, inspect);
+        let is_refused = golden.name.starts_with("refused-");
+        let verdict = inspect(&golden.bytes, &mut FieldLog::default());
+        assert_eq!(verdict.is_err(), is_refused, "{}", golden.name);
+        !is_refused
+    });
+    files
 }
 
 /// Compares the files of a dialect with those that its tests know.

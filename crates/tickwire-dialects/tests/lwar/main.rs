@@ -1,16 +1,20 @@
 //! lwar, client and server, against its wire document and the datagrams of the original server.
 
 mod client;
-mod properties;
 mod script;
 mod server;
 mod sim;
+mod states;
 mod vectors;
 mod words;
 
 #[path = "../harness/golden.rs"]
 mod golden;
+#[path = "../harness/states.rs"]
+mod licence;
 #[path = "../harness/sabotage.rs"]
 mod sabotage;
 #[path = "../harness/seeds.rs"]
 mod seeds;
+#[path = "../harness/watch.rs"]
+mod watch;

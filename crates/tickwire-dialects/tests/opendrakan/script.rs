@@ -10,11 +10,12 @@ mod server;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
+use tickwire_dialects::opendrakan::bundle::Change;
 use tickwire_dialects::opendrakan::limits::{HEADER, PAYLOAD_MAX};
-use tickwire_dialects::opendrakan::message::{Lifecycle, Message, Way};
+use tickwire_dialects::opendrakan::message::{Confirm, Lifecycle, Message, ObjectChange, Way};
 use tickwire_dialects::opendrakan::{
-    ClassId, Classes, Field, Kind, Level, LevelObject, LoadedLevel, ObjectId, Reader, Registry,
-    Schema, ServerConfig, Writer,
+    ClassId, Classes, DatabaseId, Field, Kind, Level, LevelObject, LoadedLevel, ObjectId, Reader,
+    Registry, Schema, ServerConfig, Tick, Value, Writer,
 };
 use tickwire_session::{Addr, Host, Room};
 
@@ -28,18 +29,9 @@ const STATES: &str = include_str!("../../src/opendrakan/STATES.md");
 pub(crate) const CLASS: ClassId = ClassId(1);
 /// Its extra states.
 pub(crate) const EXTRA: [Field; 3] = [
-    Field {
-        name: "health",
-        kind: Kind::U8,
-    },
-    Field {
-        name: "owner",
-        kind: Kind::U32,
-    },
-    Field {
-        name: "armed",
-        kind: Kind::Bool,
-    },
+    Field::new("health", Kind::U8),
+    Field::new("owner", Kind::U32),
+    Field::new("armed", Kind::Bool),
 ];
 
 /// An object of the level to clone.
@@ -94,13 +86,34 @@ pub(crate) fn loaded() -> LoadedLevel {
         databases: own
             .into_iter()
             .zip(40..)
-            .map(|(path, number)| {
-                let number = tickwire_dialects::opendrakan::DatabaseId(number);
-                (path.to_owned(), number)
-            })
+            .map(|(path, number)| (path.to_owned(), DatabaseId(number)))
             .collect(),
         classes: Classes::Uniform(CLASS),
     }
+}
+
+/// What is new about an object.
+pub(crate) fn changed<'a>(tick: u64, object: u32, change: ObjectChange<'a>) -> Message<'a> {
+    Message::ObjectChanged {
+        tick: Tick(tick),
+        object: ObjectId(object),
+        change,
+    }
+}
+
+/// A state that is what it is now.
+pub(crate) fn state(index: usize, value: Value, jump: bool) -> ObjectChange<'static> {
+    ObjectChange::States([Change { index, value, jump }].into_iter().collect())
+}
+
+/// What makes a snapshot complete.
+pub(crate) fn confirm(tick: u64, changes: u32, reference: u64) -> Message<'static> {
+    Message::ConfirmSnapshot(Confirm {
+        tick: Tick(tick),
+        real_time: tick as f64 / 60.0,
+        changes,
+        reference: Tick(reference),
+    })
 }
 
 /// The bytes of some messages.

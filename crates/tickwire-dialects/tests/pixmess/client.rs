@@ -1,6 +1,6 @@
 //! Conversations with a client: the script speaks for its server, in raw messages.
 
 mod layers;
-mod script;
+pub(crate) mod script;
 mod session;
 mod walking;

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use tickwire_dialects::pixmess::{Cell, Direction, EntityId};
+use tickwire_dialects::pixmess::message::BlockSet;
+use tickwire_dialects::pixmess::{Block, Cell, Direction, EntityId, Sublayer};
 
 use super::words::Heard;
 
 /// What a client knows after it has heard all that. How it was told depends on when there was time for
-/// it: steps may become a position, and what is urgent comes sooner when there is little room.
+/// it: steps may become a position, several changes of a block one, and what is urgent comes sooner when there is little room.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Knowledge {
     pub(crate) entities: BTreeMap<EntityId, Cell>,
-    pub(crate) blocks: Vec<Heard>,
+    /// By the low bits of the cell, in the order of the wire.
+    pub(crate) blocks: BTreeMap<(u16, u16, Sublayer), Block>,
     pub(crate) chats: Vec<Heard>,
     others: Vec<Heard>,
 }
@@ -37,7 +39,11 @@ impl Knowledge {
                 Heard::EntityDestruction { entity } => {
                     self.entities.remove(&entity).expect("it was created");
                 }
-                Heard::BlockSet(_) => self.blocks.push(message),
+                Heard::BlockSet(BlockSet {
+                    sublayer,
+                    cell,
+                    block,
+                }) => drop(self.blocks.insert((cell.x, cell.y, sublayer), block)),
                 Heard::Chat { .. } => self.chats.push(message),
                 Heard::Pong => {}
                 _ => self.others.push(message),

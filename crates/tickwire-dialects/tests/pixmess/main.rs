@@ -1,20 +1,23 @@
 //! pixmess, client and server, against its wire document.
 
 mod client;
-mod conformance;
 mod documents;
 mod game;
 mod knowledge;
-mod properties;
 mod script;
 mod server;
 mod sim;
+mod states;
 mod vectors;
 mod words;
 
 #[path = "../harness/golden.rs"]
 mod golden;
+#[path = "../harness/states.rs"]
+mod licence;
 #[path = "../harness/sabotage.rs"]
 mod sabotage;
 #[path = "../harness/seeds.rs"]
 mod seeds;
+#[path = "../harness/watch.rs"]
+mod watch;

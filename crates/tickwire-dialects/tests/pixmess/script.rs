@@ -15,8 +15,10 @@ use tickwire_session::{
     Addr, Ended, Events, Host, Instant, Path, Room, Session, StreamId, Transmit,
 };
 
-use super::game::Game;
-use super::words::{Heard, Said, chat, creation, decode_whole, encode, login, player_id};
+use crate::game::Game;
+use crate::states;
+use crate::watch::Watch;
+use crate::words::{Heard, Said, chat, creation, decode_whole, encode, login, player_id};
 
 pub(crate) const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -49,6 +51,7 @@ pub(crate) struct Script {
     carriage: Carriage,
     clients: BTreeMap<u32, Speaker>,
     events: Vec<ServerEvent>,
+    pub(crate) watch: Watch<u16>,
 }
 
 /// A client's end of a stream.
@@ -89,6 +92,7 @@ impl Script {
             carriage,
             clients: BTreeMap::new(),
             events: Vec::new(),
+            watch: Watch::new(&states::SERVER, "(gone)"),
         }
     }
 
@@ -310,6 +314,7 @@ impl Script {
                 let path = Path::Stream(stream(who));
                 self.server.handle_room(self.now, path, room);
             }
+            self.watch();
             let mut out = Vec::new();
             while let Some(transmit) = self.server.poll_transmit(self.now, &mut out) {
                 self.carry(transmit, &core::mem::take(&mut out));
@@ -317,6 +322,7 @@ impl Script {
             }
             while let Some(event) = self.server.poll_event() {
                 self.game.handle(self.now, &mut self.server, &event);
+                self.watch();
                 self.events.push(event);
                 busy = true;
             }
@@ -324,6 +330,13 @@ impl Script {
                 return;
             }
         }
+    }
+
+    /// Watches those that have a name; of a crowd one is like the other.
+    #[track_caller]
+    fn watch(&mut self) {
+        let named = |port: u16| (port < 10).then_some(port);
+        self.watch.look(&self.server, |peer| named(peer.addr.port));
     }
 
     fn carry(&mut self, transmit: Transmit, bytes: &[u8]) {

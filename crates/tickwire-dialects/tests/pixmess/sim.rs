@@ -22,7 +22,7 @@ use super::game::Game;
 use super::words::{LOOK, cell, root, xy};
 use crate::sabotage::{Saboteur, assert_noticed};
 use crate::seeds::{OneIn, check};
-use sabotage::{Bug, Planted};
+use sabotage::{Forgotten, Planted};
 
 /// Between two moves of the game and its players.
 const BEAT: Duration = Duration::from_millis(50);
@@ -64,9 +64,9 @@ fn agreement() {
 #[test]
 fn planted_bugs_are_noticed() {
     for bug in [
-        Bug::DestructionForgotten,
-        Bug::PositionForgotten,
-        Bug::TrainForgotten,
+        Forgotten::Destruction,
+        Forgotten::Position,
+        Forgotten::Train,
     ] {
         assert_noticed(bug, 50, run_with);
     }
@@ -76,7 +76,7 @@ fn run(seed: u64) -> Result<TraceHash, String> {
     run_with(seed, None)
 }
 
-fn run_with(seed: u64, bug: Option<Bug>) -> Result<TraceHash, String> {
+fn run_with(seed: u64, bug: Option<Forgotten>) -> Result<TraceHash, String> {
     let mut world = World::new(seed, bug);
     let conditions = Conditions::random(&mut world.rng, &WORST);
     world.net.set_conditions(conditions);
@@ -99,7 +99,7 @@ fn run_with(seed: u64, bug: Option<Bug>) -> Result<TraceHash, String> {
 }
 
 impl World {
-    fn new(seed: u64, bug: Option<Bug>) -> Self {
+    fn new(seed: u64, bug: Option<Forgotten>) -> Self {
         let mut net = Network::new(seed);
         net.add_node(addr::machine(1, 4_646));
         let nodes: Vec<_> = (2..5).map(|n| net.add_node(addr::machine(n, 1))).collect();

@@ -1,6 +1,8 @@
 //! The client against a server that may say anything, and a player who presses anything.
 
-use tickwire_dialects::lwar::limits::{ENTITIES_MAX, EVENTS_WAITING, PACKET_MAX, PLAYERS_MAX};
+use tickwire_dialects::lwar::limits::{
+    ENTITIES_MAX, EVENTS_WAITING, PACKET_MAX, PLAYERS_MAX, TIMEOUT,
+};
 use tickwire_dialects::lwar::{
     Button, Buttons, Client, ClientConfig, ClientEvent, Controls, Phase, Point,
 };
@@ -84,6 +86,12 @@ impl Scripted for Run {
         client.update_age(self.driven.now());
         self.driven.check_sleep(is_over(client));
         assert_eq!(self.driven.check_figures(), 1);
+    }
+
+    fn finish(&mut self) {
+        self.driven.pass(TIMEOUT);
+        self.drain();
+        assert!(is_over(&self.driven.session), "silence ends it");
     }
 }
 

@@ -11,7 +11,8 @@ use crate::trace::traced_end;
 /// Decodes `bytes` with and without a trace, and encodes what was decoded.
 ///
 /// # Panics
-/// If the two disagree, if a message is not encoded as it was read, or if the trace leaves a hole.
+/// If the two disagree, if a message is not encoded as it was read or can be read before all of it is
+/// there, or if the trace leaves a hole.
 pub fn lwar_datagram(bytes: &[u8]) {
     let mut log = FieldLog::default();
     let verdict = lwar::inspect(bytes, &mut log);
@@ -49,6 +50,7 @@ pub fn lwar_datagram(bytes: &[u8]) {
             }
             (one, other) => panic!("{one:?} without a trace, {other:?} with one"),
         };
+        check_prefixes(&bytes[at..r.position()]);
         if let Framed::Reliable {
             content: Err(text), ..
         } = framed
@@ -94,6 +96,15 @@ fn check_unframed(plain: Unframed, traced: Unframed) {
     assert!(traced.error.at_bit() >= plain.error.at_bit());
     if !matches!(plain.error, DecodeError::Truncated { .. }) {
         assert_eq!(plain, traced);
+    }
+}
+
+/// No message ends before its last byte.
+fn check_prefixes(message: &[u8]) {
+    for length in 0..message.len() {
+        let cut = Framed::decode(&mut Reader::new(&message[..length]));
+        let error = cut.expect_err("it is not whole").error;
+        assert!(matches!(error, DecodeError::Truncated { .. }), "{error}");
     }
 }
 

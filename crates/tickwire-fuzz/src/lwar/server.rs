@@ -1,7 +1,7 @@
 //! The server against a dozen addresses and a game that does as it likes.
 
 use tickwire_dialects::lwar::limits::{
-    ENTITIES_MAX, EVENTS_WAITING, PACKET_MAX, PLAYERS_MAX, UNPROVED_ANSWERS,
+    ENTITIES_MAX, EVENTS_WAITING, PACKET_MAX, PLAYERS_MAX, TIMEOUT, UNPROVED_ANSWERS,
 };
 use tickwire_dialects::lwar::{EntityId, Kind, PlayerId, Server, ServerConfig, ServerEvent, Shape};
 use tickwire_session::{Session, Transmit};
@@ -112,6 +112,13 @@ impl Scripted for Run {
             assert!(client.is_proved || client.bytes_out <= owed, "{client:?}");
         }
         assert!(!server.is_finished() || server.players().count() == 0);
+    }
+
+    fn finish(&mut self) {
+        // Whatever was said, silence makes room for others.
+        self.driven.pass(TIMEOUT);
+        self.drain();
+        assert_eq!(self.driven.check_figures(), 0);
     }
 }
 

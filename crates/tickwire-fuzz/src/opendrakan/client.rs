@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tickwire_dialects::opendrakan::limits::{DATAGRAM_MAX, EVENTS_WAITING};
 use tickwire_dialects::opendrakan::message::{
-    ActionState, BasicChanges, Confirm, Lifecycle, Message, Way,
+    ActionState, BasicChanges, Confirm, Lifecycle, Message, ObjectChange, Way,
 };
 use tickwire_dialects::opendrakan::{
     AssetRef, Classes, Client, ClientConfig, ClientEvent, DatabaseId, LoadedLevel, ObjectId, Phase,
@@ -122,33 +122,30 @@ impl Run {
             let choice = script.u8();
             let tick = Tick(u64::from(script.u8() % 16 + 1) * 3);
             let object = ObjectId(u32::from(script.u8() % 6 + 1));
-            messages.push(match choice % 6 {
-                0 => Message::LifecycleChanged {
-                    tick,
-                    object,
-                    lifecycle: [Lifecycle::Spawned, Lifecycle::Destroyed][usize::from(choice >> 7)],
-                },
-                1 => Message::ObjectCreated {
-                    tick,
-                    object,
-                    prototype: ObjectId(1),
-                },
-                2 => Message::ObjectExtraStates {
-                    tick,
-                    object,
-                    bundle: if extra.len() < 2 { &[0, 0] } else { extra },
-                },
-                3 => Message::ConfirmSnapshot(Confirm {
-                    tick,
-                    real_time: tick.0 as f64 / 60.0,
-                    changes: u32::from(choice >> 4),
-                    reference: Tick((tick.0 / 3).saturating_sub(script.u8().into()) * 3 % tick.0),
-                }),
-                _ => Message::ObjectStates {
-                    tick,
-                    object,
-                    states: states(choice),
-                },
+            let change = match choice % 6 {
+                0 => {
+                    let lifecycles = [Lifecycle::Spawned, Lifecycle::Destroyed];
+                    ObjectChange::Lifecycle(lifecycles[usize::from(choice >> 7)])
+                }
+                1 => ObjectChange::Created(ObjectId(1)),
+                2 if extra.len() < 2 => ObjectChange::ExtraStates(&[0, 0]),
+                2 => ObjectChange::ExtraStates(extra),
+                3 => {
+                    let behind = u64::from(script.u8());
+                    messages.push(Message::ConfirmSnapshot(Confirm {
+                        tick,
+                        real_time: tick.0 as f64 / 60.0,
+                        changes: u32::from(choice >> 4),
+                        reference: Tick((tick.0 / 3).saturating_sub(behind) * 3 % tick.0),
+                    }));
+                    continue;
+                }
+                _ => ObjectChange::States(states(choice)),
+            };
+            messages.push(Message::ObjectChanged {
+                tick,
+                object,
+                change,
             });
         }
         let mut datagram = bytes_of(&messages);

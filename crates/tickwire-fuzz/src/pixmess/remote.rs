@@ -18,6 +18,10 @@ pub(super) struct Remote {
     heard: Masks,
     /// What arrived of a packet that is not whole yet.
     arrived: Vec<u8>,
+    /// Whether a server has a reason to send it away for what it said.
+    pub(super) is_rude: bool,
+    /// Whether it has said login.
+    has_said_login: bool,
 }
 
 impl Remote {
@@ -36,6 +40,17 @@ impl Remote {
             }
         }
         bytes
+    }
+
+    /// Notes what a client says to a server.
+    pub(super) fn note(&mut self, message: &FromClient<&[u8]>) {
+        self.is_rude |= match message {
+            FromClient::Login { .. } => core::mem::replace(&mut self.has_said_login, true),
+            // There is no such type in version 1.
+            FromClient::LayersetSelect { .. } => true,
+            FromClient::Ping | FromClient::Pong => false,
+            _ => !self.has_said_login,
+        };
     }
 
     /// Takes what the session sent, with a reader of one packet, which returns its length.

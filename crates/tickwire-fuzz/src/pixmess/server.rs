@@ -7,6 +7,7 @@ use tickwire_dialects::pixmess::message::FromServer;
 use tickwire_dialects::pixmess::{
     BlockId, Direction, PlayerId, Reader, Server, ServerConfig, ServerEvent, SetId,
 };
+use tickwire_session::tap::Input;
 use tickwire_session::{Session, StreamId, Transmit};
 
 use super::remote::{Remote, block, cell, entity, from_client, layer, look, set, sublayer};
@@ -18,7 +19,7 @@ use crate::scripted::{Scripted, carry_out};
 ///
 /// # Panics
 /// If the server breaks the contract of a session, sends what cannot be read, keeps more than it may,
-/// or asks twice before it is answered.
+/// asks twice before it is answered, or sends a client away that keeps to the protocol.
 pub fn pixmess_server_session(bytes: &[u8]) {
     let mut script = Script::new(bytes);
     let config = ServerConfig {
@@ -54,7 +55,14 @@ impl Scripted for Run {
         match choice & 0x7f {
             0..=47 => self.say(choice, script),
             48..=59 => self.driven.wait(script),
-            60..=75 => drop(self.driven.path_among(&mut self.clients, script)),
+            60..=75 => {
+                let input = self.driven.path_among(&mut self.clients, script);
+                if let Some(Input::Stream { on, .. }) = input
+                    && let Some(client) = self.clients.get_mut(&on)
+                {
+                    client.is_rude = true;
+                }
+            }
             76..=103 => self.answer(choice, script),
             _ => self.play(choice & 0x7f, script),
         }
@@ -71,10 +79,7 @@ impl Scripted for Run {
             Seen::Transmit(Transmit::Stream { on }, bytes) => {
                 assert!(bytes.len() <= WRITE_MAX, "{} bytes at once", bytes.len());
                 let client = clients.get_mut(&on).expect("it was opened and not ended");
-                client.hear(bytes, |bytes, masks| {
-                    let mut r = Reader::new(bytes);
-                    FromServer::decode(&mut r, masks).map(|_| r.position())
-                });
+                hear(client, bytes);
             }
             Seen::Transmit(Transmit::Finish { on } | Transmit::Abort { on }, _) => {
                 clients.remove(&on);
@@ -107,7 +112,9 @@ impl Run {
     fn say(&mut self, choice: u8, script: &mut Script<'_>) {
         let nth = usize::from(choice) % self.clients.len().max(1);
         if let Some((&on, remote)) = self.clients.iter_mut().nth(nth) {
-            let bytes = remote.encode(&from_client(script), script);
+            let message = from_client(script);
+            remote.note(&message);
+            let bytes = remote.encode(&message, script);
             let cut = usize::from(script.u8()) % (bytes.len() + 1);
             self.driven.stream(on, &bytes, cut);
         }
@@ -191,6 +198,30 @@ impl Run {
         }
     }
 }
+
+/// Takes what a client is sent.
+///
+/// # Panics
+/// If a client that keeps to the protocol is told that it does not.
+fn hear(client: &mut Remote, bytes: &[u8]) {
+    let is_rude = client.is_rude;
+    client.hear(bytes, |bytes, masks| {
+        let mut r = Reader::new(bytes);
+        if let FromServer::Kick { reason } = FromServer::decode(&mut r, masks)? {
+            let is_blamed = FAULTS.contains(&reason);
+            assert!(is_rude || !is_blamed, "{}", reason.escape_ascii());
+        }
+        Ok(r.position())
+    });
+}
+
+/// What a client is told that broke the protocol.
+const FAULTS: [&[u8]; 4] = [
+    b"Unknown packet type!",
+    b"Only servers send that!",
+    b"Log in first!",
+    b"You are logged in already!",
+];
 
 /// Whose question an event is.
 const fn asks(event: &ServerEvent) -> Option<PlayerId> {

@@ -12,7 +12,7 @@ use crate::trace::traced_end;
 ///
 /// # Panics
 /// If a packet that fails changes the masks, if one that is cut is more than cut, if a trace changes
-/// anything or leaves a hole, or if what was written says something else.
+/// anything or leaves a hole, or if what was written is not the same or says something else.
 pub fn pixmess_stream(bytes: &[u8]) {
     let Some((&side, stream)) = bytes.split_first() else {
         return;
@@ -67,7 +67,7 @@ fn read(stream: &[u8], step: Step) -> (Vec<u8>, Result<(), u32>) {
 }
 
 fn of_client(bytes: &[u8], masks: &mut Masks) -> Result<(Vec<u8>, usize), DecodeError> {
-    let mut r = Reader::new(bytes);
+    let (mut r, mut before) = (Reader::new(bytes), *masks);
     let mut message = FromClient::decode(&mut r, masks)?;
     // When a solid block is taken away, what it would look like is nobody's business.
     if let FromClient::BlockSet(set) = &mut message
@@ -75,14 +75,34 @@ fn of_client(bytes: &[u8], masks: &mut Masks) -> Result<(Vec<u8>, usize), Decode
         && set.block.typ == 0
     {
         (set.block.col, set.block.ch) = (0, 0);
+    } else {
+        check_canonical(&message, &bytes[..r.position()], &mut before);
     }
     Ok((plain(&message), r.position()))
 }
 
 fn of_server(bytes: &[u8], masks: &mut Masks) -> Result<(Vec<u8>, usize), DecodeError> {
-    let mut r = Reader::new(bytes);
+    let (mut r, mut before) = (Reader::new(bytes), *masks);
     let message = FromServer::decode(&mut r, masks)?;
+    check_canonical(&message, &bytes[..r.position()], &mut before);
     Ok((plain(&message), r.position()))
+}
+
+/// A packet is written as the same bytes in the form in which it came. Types without masks have one form,
+/// whatever the beginning of their type byte said.
+fn check_canonical<P: Packet>(message: &P, bytes: &[u8], masks: &mut Masks) {
+    let form = match *bytes {
+        [kind, mask, ..] if kind >= 0xc0 => Form::Defined(mask),
+        [kind, ..] if kind >= 0x80 => Form::Stored,
+        _ => Form::Plain,
+    };
+    let mut written = Vec::new();
+    let mut w = Writer::new(&mut written, usize::MAX);
+    if message.encode_as(form, masks, &mut w).is_some() {
+        assert_eq!(written, bytes);
+    } else {
+        assert!(message.masked().is_none(), "its form can say it");
+    }
 }
 
 fn plain<P: Packet>(message: &P) -> Vec<u8> {

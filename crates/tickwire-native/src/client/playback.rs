@@ -6,6 +6,7 @@
 
 use core::time::Duration;
 
+use tickwire_replica::Moment;
 use tickwire_session::Instant;
 use tickwire_state::RemoteClock;
 
@@ -70,8 +71,8 @@ impl Playback {
         self.newest = Some(shows);
     }
 
-    /// The moment to show, in ticks.
-    pub(super) fn moment(&mut self, now: Instant) -> Option<f64> {
+    /// The moment to show.
+    pub(super) fn moment(&mut self, now: Instant) -> Option<Moment> {
         let target = self
             .server
             .time_at(now)?
@@ -87,7 +88,8 @@ impl Playback {
             _ => target,
         };
         self.shown = Some((now, shown));
-        Some(shown.as_secs_f64() / self.tick.as_secs_f64())
+        let parts = shown.as_nanos() * 256 / self.tick.as_nanos();
+        Some(Moment(u64::try_from(parts).unwrap_or(u64::MAX)))
     }
 
     /// How far behind the newest that arrived the world is shown.
@@ -126,7 +128,7 @@ mod tests {
             .collect();
         arrivals.sort_unstable();
         let mut arrivals = arrivals.into_iter().peekable();
-        let mut last: Option<f64> = None;
+        let mut last: Option<Moment> = None;
         for millis in 0..sends * SEND {
             let now = Instant::from_millis(millis);
             while let Some((_, tick)) = arrivals.next_if(|(at, _)| *at <= millis) {
@@ -136,11 +138,9 @@ mod tests {
                 continue;
             };
             if let Some(last) = last.filter(|_| millis > 500) {
-                assert!(shown >= last, "back from {last} to {shown} at {millis}");
-                assert!(
-                    shown - last < 0.08,
-                    "from {last} to {shown} in a millisecond"
-                );
+                // A millisecond is 15 parts of a tick, give or take five percent and a part.
+                let passed = i128::from(shown.0) - i128::from(last.0);
+                assert!((13..=18).contains(&passed), "{passed} at {millis}");
             }
             last = Some(shown);
         }

@@ -35,6 +35,8 @@ pub enum Up<'a> {
     },
     /// The player leaves for good.
     Leave,
+    /// How many kept frames of the server were processed.
+    Received(u32),
     /// A datagram, where the path takes none.
     Datagram(&'a [u8]),
 }
@@ -83,6 +85,8 @@ pub enum Down<'a> {
         /// The name that was asked for.
         name: &'a str,
     },
+    /// How many kept frames of the client were processed.
+    Received(u32),
     /// A datagram, where the path takes none.
     Datagram(&'a [u8]),
 }
@@ -98,8 +102,17 @@ pub struct Hello<'a> {
     pub role: Role,
     /// What the player wants to be called.
     pub name: &'a str,
-    /// The ticket of a connection that broke.
-    pub ticket: Option<Ticket>,
+    /// What the client has of a connection that broke.
+    pub resume: Option<Resume>,
+}
+
+/// What a client shows to go on where its connection broke.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Resume {
+    /// Who it was.
+    pub ticket: Ticket,
+    /// How many kept frames of the server it has processed.
+    pub received: u32,
 }
 
 /// What a client takes part as.
@@ -127,8 +140,8 @@ pub struct Welcome {
     pub hz: u16,
     /// Ticks from one send to the next.
     pub ticks_a_send: u8,
-    /// The player is the one who was there before.
-    pub is_resumed: bool,
+    /// If the player is the one who was there before: how many of its kept frames were processed.
+    pub resumed: Option<u32>,
 }
 
 /// How a question was taken.
@@ -154,9 +167,15 @@ mod kind {
     pub(super) const EVENT: u8 = 7;
     pub(super) const OWNED: u8 = 8;
     pub(super) const NO_SUCH: u8 = 9;
+    pub(super) const RECEIVED: u8 = 10;
 }
 
 impl<'a> Up<'a> {
+    /// Whether the frame is kept until the server has processed it.
+    pub const fn is_kept(&self) -> bool {
+        matches!(self, Self::Say(_) | Self::Ask { .. })
+    }
+
     /// Reads the body of a frame.
     pub fn decode(kind: u8, body: &'a [u8]) -> Result<Self, DecodeError> {
         let mut r = Reader::new(body);
@@ -172,6 +191,7 @@ impl<'a> Up<'a> {
                 offset: r.u64("offset")?,
             },
             kind::LEAVE => Self::Leave,
+            kind::RECEIVED => Self::Received(r.u32("received")?),
             kind::DATAGRAM => Self::Datagram(rest(&mut r, "datagram", body.len())?),
             other => return Err(unknown_kind(other)),
         };
@@ -193,12 +213,21 @@ impl<'a> Up<'a> {
                 w.u64(*offset);
             }),
             Self::Leave => write_frame(out, kind::LEAVE, |_| ()),
+            Self::Received(count) => write_frame(out, kind::RECEIVED, |w| w.u32(*count)),
             Self::Datagram(bytes) => write_frame(out, kind::DATAGRAM, |w| w.bytes(bytes)),
         }
     }
 }
 
 impl<'a> Down<'a> {
+    /// Whether the frame is kept until the client has processed it.
+    pub const fn is_kept(&self) -> bool {
+        matches!(
+            self,
+            Self::Say(_) | Self::Answer { .. } | Self::Event { .. } | Self::Owned(_)
+        )
+    }
+
     /// Reads the body of a frame.
     pub fn decode(kind: u8, body: &'a [u8]) -> Result<Self, DecodeError> {
         let mut r = Reader::new(body);
@@ -224,6 +253,7 @@ impl<'a> Down<'a> {
                 body: message(&mut r)?,
             },
             kind::OWNED => Self::Owned(r.u32("entity")?),
+            kind::RECEIVED => Self::Received(r.u32("received")?),
             kind::NO_SUCH => Self::NoSuch {
                 name: short_text(&mut r, "resource", RESOURCE_NAME_MAX)?,
             },
@@ -263,6 +293,7 @@ impl<'a> Down<'a> {
                 w.bytes(body);
             }),
             Self::Owned(entity) => write_frame(out, kind::OWNED, |w| w.u32(*entity)),
+            Self::Received(count) => write_frame(out, kind::RECEIVED, |w| w.u32(*count)),
             Self::NoSuch { name } => {
                 write_frame(out, kind::NO_SUCH, |w| write_short_text(w, name));
             }
@@ -281,9 +312,12 @@ impl<'a> Hello<'a> {
                 other => return Err(r.refuse("role", other.into())),
             },
             name: short_text(r, "name", NAME_MAX)?,
-            ticket: match r.is_empty() {
+            resume: match r.is_empty() {
                 true => None,
-                false => Some(Ticket::decode(r)?),
+                false => Some(Resume {
+                    ticket: Ticket::decode(r)?,
+                    received: r.u32("received")?,
+                }),
             },
         })
     }
@@ -293,8 +327,9 @@ impl<'a> Hello<'a> {
         w.u64(self.schema);
         w.u8(u8::from(self.role == Role::Spectator));
         write_short_text(w, self.name);
-        if let Some(ticket) = &self.ticket {
+        if let Some(Resume { ticket, received }) = self.resume {
             ticket.encode(w);
+            w.u32(received);
         }
     }
 }
@@ -308,10 +343,9 @@ impl Welcome {
             tick: r.u32("tick")?,
             hz: r.u16("ticks a second")?,
             ticks_a_send: r.u8("ticks a send")?,
-            is_resumed: match r.u8("resumed")? {
-                0 => false,
-                1 => true,
-                other => return Err(r.refuse("resumed", other.into())),
+            resumed: match r.is_empty() {
+                true => None,
+                false => Some(r.u32("received")?),
             },
         };
         if welcome.hz == 0 || welcome.ticks_a_send == 0 {
@@ -327,7 +361,9 @@ impl Welcome {
         w.u32(self.tick);
         w.u16(self.hz);
         w.u8(self.ticks_a_send);
-        w.u8(u8::from(self.is_resumed));
+        if let Some(received) = self.resumed {
+            w.u32(received);
+        }
     }
 }
 
@@ -394,3 +430,6 @@ fn unknown_kind(kind: u8) -> DecodeError {
         value: kind.into(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,8 +20,10 @@ pub(super) struct InputQueue<I> {
     /// Of ticks that have not come: at most as many as [`INPUT_AHEAD`] has ticks.
     waiting: BTreeMap<Tick, Wanted<I>>,
     last: Option<(Tick, Wanted<I>)>,
-    /// The least margin since it was told last, in quarters of a tick.
+    /// The least margin since the last send, in quarters of a tick.
     margin: Option<i64>,
+    /// The one before that, which the client is told.
+    told: Margin,
 }
 
 /// One input.
@@ -57,6 +59,7 @@ impl<I: Replicate> InputQueue<I> {
             waiting: BTreeMap::new(),
             last: None,
             margin: None,
+            told: Margin::UNKNOWN,
         }
     }
 
@@ -97,9 +100,14 @@ impl<I: Replicate> InputQueue<I> {
         (tick.0 <= since.0 + held).then_some(wanted)
     }
 
-    /// How early the latest of the inputs since the last call came.
-    pub(super) fn take_margin(&mut self) -> Margin {
-        self.margin.take().map_or(Margin::UNKNOWN, Margin::quarters)
+    /// A send begins.
+    pub(super) fn begin_send(&mut self) {
+        self.told = self.margin.take().map_or(Margin::UNKNOWN, Margin::quarters);
+    }
+
+    /// How early the latest of the inputs came that arrived between the last two sends.
+    pub(super) const fn margin(&self) -> Margin {
+        self.told
     }
 
     fn measure(&mut self, now: Instant, clock: TickClock, newest: Tick) {
@@ -120,10 +128,14 @@ impl<I: Replicate> InputQueue<I> {
 }
 
 /// The tick nearest to `near` that has these lowest bits.
-pub(crate) fn nearest(near: Tick, low: u16) -> Tick {
+fn nearest(near: Tick, low: u16) -> Tick {
     let [near_low, near_high, ..] = near.0.to_le_bytes();
     let steps = tickwire_wire::Serial::steps_since(low, u16::from_le_bytes([near_low, near_high]));
-    Tick(near.0.checked_add_signed(steps).unwrap_or(low.into()))
+    Tick(
+        near.0
+            .checked_add_signed(steps)
+            .unwrap_or_else(|| low.into()),
+    )
 }
 
 #[cfg(test)]
@@ -204,12 +216,14 @@ mod tests {
     #[test]
     fn margins_tell_how_early_the_latest_came() {
         let mut queue = InputQueue::new(HZ);
-        assert_eq!(queue.take_margin(), Margin::UNKNOWN);
+        assert_eq!(queue.margin(), Margin::UNKNOWN);
         hand_in(&mut queue, 100, 103, &[1]);
         hand_in(&mut queue, 100, 102, &[1]);
-        assert_eq!(queue.take_margin().ticks(), Some(2.0));
+        queue.begin_send();
+        assert_eq!(queue.margin().ticks(), Some(2.0));
         hand_in(&mut queue, 100, 99, &[1]);
-        assert_eq!(queue.take_margin().ticks(), Some(-1.0));
+        queue.begin_send();
+        assert_eq!(queue.margin().ticks(), Some(-1.0));
     }
 
     #[test]

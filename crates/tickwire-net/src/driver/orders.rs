@@ -23,22 +23,27 @@ impl Driver {
     /// Carries out one order of a node's session, whose bytes are the fresh ones of `outgoing`.
     pub(super) fn carry_out(&mut self, now: Instant, node: usize, transmit: Transmit) {
         match transmit {
-            Transmit::Datagram { to } => self.send_datagrams(node, to, None),
-            Transmit::Segments { to, size } => self.send_datagrams(node, to, Some(size.max(1))),
+            Transmit::Datagram { to } => self.send_datagrams(now, node, to, None),
+            Transmit::Segments { to, size } => {
+                self.send_datagrams(now, node, to, Some(size.max(1)));
+            }
             Transmit::Stream { on } => self.send_stream(End { node, on }),
             Transmit::Dial { on, to } => self.dial(End { node, on }, to),
             Transmit::Finish { on } => match self.take_stream(node, on) {
                 Some(Carrier::Socket(token)) => self.sockets.close_gracefully(now, token),
                 Some(Carrier::Pipe(pipe)) => pipe::end(&mut self.nodes, &pipe, Ended::Finished),
+                Some(Carrier::Quic { link, id }) => self.finish_quic(link, id, on),
                 Some(Carrier::Ended) | None => {}
             },
             Transmit::Abort { on } => {
                 if let Some(carrier) = self.take_stream(node, on) {
-                    self.cut(carrier);
+                    self.cut(on, carrier);
                 }
             }
             Transmit::Unlink { link } => {
-                if !pipe::unlink(&mut self.nodes, &mut self.links, link, node) {
+                if !self.unlink_quic(now, node, link)
+                    && !pipe::unlink(&mut self.nodes, &mut self.links, link, node)
+                {
                     self.counters.orders_stray += 1;
                 }
             }
@@ -46,10 +51,13 @@ impl Driver {
     }
 
     /// Sends the fresh bytes as one datagram, or as several of `segment` bytes.
-    fn send_datagrams(&mut self, node: usize, to: Addr, segment: Option<u16>) {
+    fn send_datagrams(&mut self, now: Instant, node: usize, to: Addr, segment: Option<u16>) {
         let ip = match to.host {
             Host::Ip(ip) => ip,
-            Host::Link(link) => return self.send_link_datagrams(node, link, segment),
+            Host::Link(link) => {
+                let sent = self.send_quic_datagrams(now, node, link, segment);
+                return sent.unwrap_or_else(|| self.send_link_datagrams(node, link, segment));
+            }
         };
         let socket = self.socket_towards(node, ip);
         let Some(node) = self.nodes.get_mut(node) else {
@@ -136,6 +144,18 @@ impl Driver {
                 }
             }
             Some(Carrier::Pipe(_)) => pipe::send(&mut self.nodes, near, bytes),
+            Some(&Carrier::Quic { link, id }) => match (self.quic.find(link), id) {
+                (Some(key), Some(id)) => {
+                    // It is sent with everything else, and then the session hears of the room left.
+                    self.quic.send_later(key);
+                    self.quic.touch(key);
+                    let link = self.quic.link_mut(key);
+                    link.map_or(Ok(()), |link| {
+                        link.send_stream(id, bytes, &mut self.counters)
+                    })
+                }
+                _ => Ok(()),
+            },
             Some(Carrier::Ended) | None => {
                 self.counters.orders_stray += 1;
                 Ok(())
@@ -144,7 +164,7 @@ impl Driver {
         if let Err(Overdrawn) = sent {
             self.counters.streams_overdrawn += 1;
             if let Some(carrier) = self.take_stream(near.node, near.on) {
-                self.cut(carrier);
+                self.cut(near.on, carrier);
             }
             self.announce_end(near, Ended::Reset);
         }
@@ -162,7 +182,7 @@ impl Driver {
             Host::Ip(ip) => self.dial_socket(near, (ip, to.port).into()),
             Host::Link(link) => match self.links.far(link, near.node) {
                 Some(far) => pipe::dial(&mut self.nodes, near, far, link),
-                None => Err(Ended::Unreachable),
+                None => self.dial_quic(near, link),
             },
         };
         if let Err(why) = dialled {
@@ -178,6 +198,28 @@ impl Driver {
             node.streams.insert(near.on, Carrier::Socket(token));
         }
         Ok(())
+    }
+
+    fn dial_quic(&mut self, near: End, link: u64) -> Result<(), Ended> {
+        let key = self.owned_link(near.node, link).ok_or(Ended::Unreachable)?;
+        let connection = self.quic.link_mut(key).ok_or(Ended::Unreachable)?;
+        connection.dial(near.on)?;
+        // It is opened, and its session told, with the next input.
+        self.quic.touch(key);
+        if let Some(node) = self.nodes.get_mut(near.node) {
+            let dialling = Carrier::Quic { link, id: None };
+            node.streams.insert(near.on, dialling);
+        }
+        Ok(())
+    }
+
+    fn finish_quic(&mut self, link: u64, id: Option<quinn_proto::StreamId>, on: StreamId) {
+        if let Some(key) = self.quic.find(link)
+            && let Some(link) = self.quic.link_mut(key)
+        {
+            link.finish(id, on, &mut self.counters);
+            self.quic.send_later(key);
+        }
     }
 
     /// Takes a stream away from its session, which asked for it.

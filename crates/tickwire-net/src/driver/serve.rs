@@ -38,6 +38,9 @@ impl Driver {
                 self.report_room_again(now, token, node, session);
                 self.receive(now, deadline, token, node, session)
             }
+            Some(&mut Socket::Quic { endpoint, .. }) => {
+                self.receive_packets(now, deadline, token, endpoint)
+            }
             Some(&mut Socket::Listener { node, .. }) => self.accept(now, token, node),
             Some(Socket::Stream(stream)) => {
                 let end = stream.end();
@@ -136,28 +139,14 @@ impl Driver {
         node: usize,
         session: &mut dyn Session,
     ) -> bool {
-        let Some(Socket::Datagrams { udp, .. }) = self.sockets.get(token) else {
-            return false;
-        };
-        let mut asked = self
-            .nodes
-            .get_mut(node)
-            .and_then(|node| node.asked.as_mut());
         let mut left = DATAGRAMS_A_TURN;
         while left > 0 {
-            match self.arrivals.receive(udp, left) {
-                Ok(count) => left -= count,
-                Err(error) => {
-                    match error.kind() {
-                        io::ErrorKind::WouldBlock => return false,
-                        io::ErrorKind::Interrupted => {}
-                        // An unreachable peer's answer to something sent earlier. The socket is
-                        // fine, but a storm of these counts against the turn, too.
-                        _ => self.counters.receive_errors += 1,
-                    }
-                    left -= 1;
-                }
-            }
+            let Some(rest) = self.read_batch(token, left) else {
+                return false;
+            };
+            left = rest;
+            let node = self.nodes.get_mut(node);
+            let mut asked = node.and_then(|node| node.asked.as_mut());
             for Received {
                 from,
                 asked: at,
@@ -175,11 +164,30 @@ impl Driver {
                     Err(_) => self.counters.datagrams_oversize += 1,
                 }
             }
-            if Instant::ZERO + self.began.elapsed() >= deadline {
+            if self.now() >= deadline {
                 return true;
             }
         }
         true
+    }
+
+    /// Reads a batch of at most `left` datagrams; returns how many more may be read, and nothing if none
+    /// is there.
+    pub(super) fn read_batch(&mut self, token: Token, left: usize) -> Option<usize> {
+        let udp = self.sockets.get(token).and_then(Socket::packets)?;
+        match self.arrivals.receive(udp, left) {
+            Ok(count) => Some(left - count),
+            Err(error) => {
+                match error.kind() {
+                    io::ErrorKind::WouldBlock => return None,
+                    io::ErrorKind::Interrupted => {}
+                    // An unreachable peer's answer to something sent earlier. The socket is fine, but
+                    // a storm of these counts against the turn, too.
+                    _ => self.counters.receive_errors += 1,
+                }
+                Some(left - 1)
+            }
+        }
     }
 
     /// Accepts connections; returns whether there may be more.

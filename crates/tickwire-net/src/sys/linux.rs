@@ -136,31 +136,40 @@ pub(super) fn is_full(error: &io::Error) -> bool {
 
 pub(super) fn report_asked(socket: &UdpSocket, family: IpAddr) -> io::Result<()> {
     match family {
-        IpAddr::V4(_) => set_option(socket, libc::SOL_IP, libc::IP_PKTINFO),
+        IpAddr::V4(_) => set_option(socket, libc::SOL_IP, libc::IP_PKTINFO, 1),
         // On a socket for both families it tells IPv4 addresses, too, mapped into IPv6.
-        IpAddr::V6(_) => set_option(socket, libc::SOL_IPV6, libc::IPV6_RECVPKTINFO),
+        IpAddr::V6(_) => set_option(socket, libc::SOL_IPV6, libc::IPV6_RECVPKTINFO, 1),
     }
+}
+
+pub(super) fn forbid_fragments(socket: &UdpSocket, family: IpAddr) -> io::Result<()> {
+    let v4 = (libc::SOL_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE);
+    if family.is_ipv4() {
+        return set_option(socket, v4.0, v4.1, v4.2);
+    }
+    // One for both families heeds both.
+    set_option(socket, v4.0, v4.1, v4.2).ok();
+    let probe = libc::IPV6_PMTUDISC_PROBE;
+    set_option(socket, libc::SOL_IPV6, libc::IPV6_MTU_DISCOVER, probe)
 }
 
 pub(super) fn keep_errors(socket: &UdpSocket, to: IpAddr) -> io::Result<()> {
     match to {
-        IpAddr::V4(_) => set_option(socket, libc::SOL_IP, libc::IP_RECVERR),
-        IpAddr::V6(_) => set_option(socket, libc::SOL_IPV6, libc::IPV6_RECVERR),
+        IpAddr::V4(_) => set_option(socket, libc::SOL_IP, libc::IP_RECVERR, 1),
+        IpAddr::V6(_) => set_option(socket, libc::SOL_IPV6, libc::IPV6_RECVERR, 1),
     }
 }
 
-/// Turns an option on.
-fn set_option(socket: &UdpSocket, level: i32, option: i32) -> io::Result<()> {
-    let on: libc::c_int = 1;
+fn set_option(socket: &UdpSocket, level: i32, option: i32, value: libc::c_int) -> io::Result<()> {
     #[expect(clippy::cast_possible_truncation, reason = "an integer is short")]
-    let length = size_of_val(&on) as libc::socklen_t;
+    let length = size_of_val(&value) as libc::socklen_t;
     // SAFETY: the option is an integer, which outlives the call and whose size is given.
     let status = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
             level,
             option,
-            ptr::from_ref(&on).cast(),
+            ptr::from_ref(&value).cast(),
             length,
         )
     };

@@ -56,6 +56,11 @@ pub(super) const fn is_full(_error: &io::Error) -> bool {
     false
 }
 
+/// Without it, packets stay at the size that passes everywhere.
+pub(super) fn forbid_fragments(_socket: &UdpSocket, _family: IpAddr) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Nothing is told: answers come from the address that the system chooses.
 #[expect(clippy::unnecessary_wraps, reason = "other systems may refuse")]
 pub(super) fn report_asked(_socket: &UdpSocket, _family: IpAddr) -> io::Result<()> {

@@ -232,6 +232,7 @@ fn a_system_that_tells_nothing_is_asked_nothing() {
     drop(b);
     portable::report_asked(&a, to.ip()).unwrap();
     portable::keep_errors(&a, to.ip()).unwrap();
+    assert!(portable::forbid_fragments(&a, to.ip()).is_err());
     let (departures, bytes) = departures(to, &[1]);
     portable::send(&a, &departures, &bytes).unwrap();
     let told = portable::take_error(&a).map_err(|error| error.kind());

@@ -1,7 +1,7 @@
-//! The contract's own test: the same sessions, the same assertions, on sockets, on memory links and
-//! in the simulator.
+//! The contract's own test: the same sessions, the same assertions, on sockets, on memory links, over
+//! QUIC and in the simulator.
 //!
-//! Whatever a session can tell the three apart by is a bug of one of them.
+//! Whatever a session can tell the four apart by is a bug of one of them.
 
 use std::iter;
 use std::time::Duration;
@@ -15,12 +15,17 @@ use tickwire_sim::{Bottleneck, Conditions, Network, NodeId, addr};
 
 use crate::bystander::DESERTED;
 use crate::probe::Probe;
+use crate::quic;
 use crate::{GLANCE, PATIENCE, addr_of, pattern};
 
 /// Something that drives a server at position 0 and a client at position 1.
 trait Drives {
     /// Where the client finds the server.
     fn server(&self) -> Addr;
+    /// Where the server finds the client, if they are linked.
+    fn client(&self) -> Addr {
+        self.server()
+    }
     fn now(&self) -> Instant;
     /// Lets a little happen.
     fn advance(&mut self, sessions: &mut [&mut dyn Session]);
@@ -109,6 +114,37 @@ impl InSimulation {
         });
         let nodes = [SERVER, addr::loopback(4_001)].map(|addr| network.add_node(addr));
         (network, nodes)
+    }
+}
+
+/// A QUIC link of the network driver, from one of its nodes to another.
+struct OverQuic(quic::Linked);
+
+impl OverQuic {
+    fn new() -> Self {
+        Self(quic::Linked::new(&mut [
+            &mut Probe::default(),
+            &mut Probe::default(),
+        ]))
+    }
+}
+
+impl Drives for OverQuic {
+    fn server(&self) -> Addr {
+        self.0.server
+    }
+
+    fn client(&self) -> Addr {
+        self.0.client
+    }
+
+    fn now(&self) -> Instant {
+        self.0.driver.now()
+    }
+
+    fn advance(&mut self, sessions: &mut [&mut dyn Session]) {
+        let until = self.0.driver.now() + GLANCE;
+        self.0.driver.turn(until, sessions).unwrap();
     }
 }
 
@@ -254,10 +290,8 @@ fn check_segments(on: impl Drives) {
 /// nothing more of either.
 fn check_unlink(on: impl Drives) {
     let mut all = Conversation::<_, Probe>::new(on);
-    let addr = all.on.server();
-    let Host::Link(link) = addr.host else {
-        panic!("{addr} is no link");
-    };
+    let (addr, back) = (all.on.server(), all.on.client());
+    let [link, back_link] = [addr, back].map(number);
     let dialled = [0, 1].map(StreamId::Dialled);
     let accepted = [0, 1].map(StreamId::Accepted);
     for on in dialled {
@@ -268,16 +302,19 @@ fn check_unlink(on: impl Drives) {
     // What the client sends at the same time comes too late, and so does its own order.
     all.client.order(Transmit::Unlink { link });
     all.client.order(Transmit::Datagram { to: addr });
-    all.server.order(Transmit::Datagram { to: addr });
+    all.server.order(Transmit::Datagram { to: back });
     let streams = accepted.map(|on| (Path::Stream(on), Ended::Reset));
     all.until(|all| all.server.closed.len() == 3);
     assert_eq!(all.server.closed[..2], streams);
-    assert_eq!(all.server.closed[2], (Path::Link(link), Ended::Finished));
+    assert_eq!(
+        all.server.closed[2],
+        (Path::Link(back_link), Ended::Finished)
+    );
     assert!(all.server.datagrams.is_empty());
 
     // The number leads nowhere from now on, at either end.
     let again = StreamId::Dialled(9);
-    all.server.dial(again, addr);
+    all.server.dial(again, back);
     all.client.dial(again, addr);
     all.until(|all| all.server.closed.len() == 4 && all.client.closed.len() == 1);
     for end in [&all.server, &all.client] {
@@ -310,11 +347,9 @@ fn check_room(on: impl Drives) {
 /// Both ends leave a link at once: neither hears of it.
 fn check_unlink_at_once(on: impl Drives) {
     let mut all = Conversation::<_, Probe>::new(on);
-    let addr = all.on.server();
-    let Host::Link(link) = addr.host else {
-        panic!("{addr} is no link");
-    };
-    for end in [&mut all.server, &mut all.client] {
+    let addrs = [all.on.client(), all.on.server()];
+    for (end, addr) in [&mut all.server, &mut all.client].into_iter().zip(addrs) {
+        let link = number(addr);
         end.order(Transmit::Unlink { link });
     }
     let deadline = all.on.now() + 10 * GLANCE;
@@ -348,6 +383,14 @@ fn check_shut_down(on: impl Drives) {
     }
 }
 
+/// A link's number.
+fn number(addr: Addr) -> u64 {
+    match addr.host {
+        Host::Link(number) => number,
+        Host::Ip(_) => panic!("{addr} is no link"),
+    }
+}
+
 macro_rules! on_everything {
     ($($check:ident => $name:ident,)*) => {
         $(mod $name {
@@ -361,6 +404,11 @@ macro_rules! on_everything {
             #[test]
             fn on_a_link() {
                 $check(InReality::on_a_link());
+            }
+
+            #[test]
+            fn over_quic() {
+                $check(OverQuic::new());
             }
 
             #[test]
@@ -384,6 +432,11 @@ macro_rules! on_links {
             #[test]
             fn in_memory() {
                 $check(InReality::on_a_link());
+            }
+
+            #[test]
+            fn over_quic() {
+                $check(OverQuic::new());
             }
 
             #[test]

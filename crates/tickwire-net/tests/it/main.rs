@@ -15,6 +15,8 @@ mod datagrams;
 mod fairness;
 mod links;
 mod probe;
+mod quic;
+mod relay;
 mod streams;
 
 use std::time::Duration;

@@ -9,10 +9,11 @@ use alloc::vec::Vec;
 
 use crate::block::{BlockBuf, BlockView};
 use crate::id::EntityId;
+use crate::limits;
 use crate::number::{BlockNumber, PlaceNumber, SendIndex};
 use crate::packet::Notice;
 use crate::record::{BlockName, Held, Staged, Staging};
-use crate::replica::{ApplyError, limits};
+use crate::replica::ApplyError;
 use crate::row::RowReader;
 
 #[derive(Debug, Default)]
@@ -103,7 +104,7 @@ impl Block {
 
 impl Held for History {
     fn block_at(&self, name: BlockName, send: SendIndex) -> Option<(usize, BlockView<'_>)> {
-        self.get(*self.index.get(&name)?)?.at(send)?.block()
+        self.find(name)?.at(send)?.block()
     }
 }
 
@@ -111,6 +112,10 @@ impl History {
     /// The names of the blocks of which anything is held.
     pub(super) fn names(&self) -> impl Iterator<Item = BlockName> {
         self.index.keys().copied()
+    }
+
+    pub(super) fn find(&self, name: BlockName) -> Option<&Block> {
+        self.get(*self.index.get(&name)?)
     }
 
     /// Blocks by their places here, which they keep while anything of them is held.
@@ -127,19 +132,25 @@ impl History {
         self.blocks.len()
     }
 
-    /// The newest values of an entity, and when they were true. All blocks are searched.
+    /// The newest values of an entity of this archetype, and when they were true. All blocks are searched.
     pub(super) fn latest(
         &self,
         archetype: usize,
         id: EntityId,
     ) -> Option<(SendIndex, RowReader<'_>)> {
+        let (send, of, row) = self.latest_any(id)?;
+        (of == archetype).then_some((send, row))
+    }
+
+    /// The newest values of an entity, when they were true, and what it is. All blocks are searched.
+    pub(super) fn latest_any(&self, id: EntityId) -> Option<(SendIndex, usize, RowReader<'_>)> {
         let newest = self.blocks.iter().filter_map(|block| block.versions.back());
         let holding = newest.filter_map(|version| {
-            let (of, block) = version.block()?;
+            let (archetype, block) = version.block()?;
             let slot = block.ids.iter().position(|occupant| *occupant == id.0)?;
-            (of == archetype).then(|| (version.send, RowReader::slot(block, slot)))
+            Some((version.send, archetype, RowReader::slot(block, slot)))
         });
-        holding.max_by_key(|(send, _)| *send)
+        holding.max_by_key(|(send, ..)| *send)
     }
 
     /// How many bytes the versions take.
@@ -154,14 +165,13 @@ impl History {
             Notice::Clear => self.blocks.iter().any(is_newer),
             Notice::Leave(place) => self.of_place(place).any(is_newer),
             Notice::Gone(place, block) => {
-                let at = self.index.get(&BlockName { place, block });
-                at.and_then(|at| self.get(*at)).is_some_and(is_newer)
+                self.find(BlockName { place, block }).is_some_and(is_newer)
             }
         };
         if is_late {
             return Err(ApplyError::Overtaken);
         }
-        if self.left.len() + self.gone.len() >= limits::LEFT {
+        if self.left.len() + self.gone.len() >= limits::LEFT_MAX {
             return Err(ApplyError::Full);
         }
         Ok(())
@@ -185,8 +195,8 @@ impl History {
         let new = blocks
             .iter()
             .filter(|staged| !self.index.contains_key(&staged.name));
-        if self.bytes + bytes > limits::VERSION_BYTES
-            || self.index.len() + new.count() > limits::BLOCKS
+        if self.bytes + bytes > limits::VERSION_BYTES_MAX
+            || self.index.len() + new.count() > limits::BLOCKS_HELD_MAX
         {
             return Err(ApplyError::Full);
         }
@@ -316,16 +326,27 @@ fn names_of(place: PlaceNumber) -> core::ops::RangeInclusive<BlockName> {
 
 /// Nothing of the block is true from this send on.
 fn mark_gone(block: &mut Block, send: SendIndex) {
-    // Notices are repeated: what is gone already stays so.
-    if block.newest_held().is_none() {
-        return;
+    let mut newest_first = block.versions.iter_mut().rev();
+    match (newest_first.next(), newest_first.next()) {
+        (None, _) => return,
+        (Some(newest), before) if newest.contents.is_none() => {
+            // A notice is repeated, and an earlier one may come late.
+            let was_held = before.is_some_and(|version| version.send < send);
+            if newest.send <= send || !was_held {
+                return;
+            }
+            if block.shown == Some(newest.send) {
+                block.shown = Some(send);
+            }
+            newest.send = send;
+        }
+        (Some(_), _) => block.versions.push_back(Version {
+            send,
+            contents: None,
+            is_sighted: false,
+        }),
     }
     block.is_fresh = true;
-    block.versions.push_back(Version {
-        send,
-        contents: None,
-        is_sighted: false,
-    });
 }
 
 /// A version that can be dropped: an older one than the newest that is not newer than `oldest`, unless

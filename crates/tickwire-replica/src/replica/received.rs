@@ -6,9 +6,9 @@
 
 use alloc::collections::VecDeque;
 
+use crate::limits;
 use crate::number::{PacketNumber, SendIndex};
 use crate::packet::Last;
-use crate::replica::limits;
 
 /// How many packets back a packet can be told from one that was applied: 64 to a send.
 const PACKETS: usize = 4_096;

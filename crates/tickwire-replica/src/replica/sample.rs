@@ -6,12 +6,13 @@
 //! and not at the version. A timeline per block would have to be told of values that nobody sent. What is
 //! shared is the rule: blend between two, beyond the newest move on for a stated time, then stand still.
 
+use crate::limits;
 use crate::number::SendIndex;
+use crate::replica::Moment;
 use crate::replica::entities::{Entity, Key, Occurrence, Row, State};
 use crate::replica::history::{Block, History, Version};
 use crate::replica::moment::SendClock;
 use crate::replica::received::Received;
-use crate::replica::{Moment, limits};
 use crate::row::RowReader;
 
 /// What an entity's values at a moment are made of.
@@ -114,7 +115,7 @@ impl<'a> Sampler<'a> {
         let start = self.clock.moment(self.true_until(before.send, newest.send));
         let end = self.clock.moment(newest.send);
         let beyond = self.now.since(end).min(self.extrapolation);
-        let share = ratio(beyond, end.since(start)).min(limits::EXTRAPOLATION_SHARE);
+        let share = ratio(beyond, end.since(start)).min(limits::EXTRAPOLATION_SHARE_MAX);
         Some(Sample {
             from: before.row,
             next: Some((newest.row.clone(), 1.0 + share)),

@@ -63,10 +63,16 @@ impl Shape {
     /// Where on the plane an entity is, if its archetype has a position.
     #[inline]
     pub(super) fn position(&self, row: &Row) -> Option<[f64; 2]> {
+        self.position_of(|lane| row.lanes.get(lane).copied())
+    }
+
+    /// The same, of an entity whose lanes `lane` gives.
+    #[inline]
+    pub(super) fn position_of(&self, lane: impl Fn(usize) -> Option<u32>) -> Option<[f64; 2]> {
         let position = self.position.as_ref()?;
         let mut point = [0.0; 2];
-        for (value, lane) in point.iter_mut().zip(position.lanes) {
-            let lane = row.lanes.get(lane).copied()?;
+        for (value, at) in point.iter_mut().zip(position.lanes) {
+            let lane = lane(at)?;
             let number = if position.is_signed {
                 f64::from(lane.cast_signed())
             } else {

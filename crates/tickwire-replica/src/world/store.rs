@@ -19,6 +19,7 @@ use crate::EntityId;
 use crate::block::{BlockBuf, BlockView};
 use crate::limits::WINDOW;
 use crate::number::{BlockNumber, PlaceNumber, SendIndex};
+use crate::record::BlockName;
 
 /// All blocks of a world.
 #[derive(Debug)]
@@ -124,6 +125,19 @@ impl Store {
     /// A block as it was at a send.
     pub(crate) fn at_send(&self, handle: Handle, send: SendIndex) -> Option<BlockView<'_>> {
         self.block(handle).at(self.clock.tick_of(send))
+    }
+
+    /// All blocks that held anything at the last send.
+    pub(super) fn blocks_at_send(&self) -> impl Iterator<Item = (BlockName, usize, BlockView<'_>)> {
+        let tick = self.clock.tick_of(self.send());
+        self.blocks.iter().filter_map(move |block| {
+            let name = BlockName {
+                place: block.place,
+                block: block.number,
+            };
+            let view = block.at(tick).filter(|view| view.occupied != 0)?;
+            Some((name, block.archetype, view))
+        })
     }
 
     /// The place of a block.

@@ -1,5 +1,6 @@
 //! The client's half: a C++evy client's world as a view.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tickwire_dialects::cppevy::{
@@ -11,8 +12,8 @@ use super::super::{ArenaClient, ClientGateway, Ending, Notice, Status};
 use super::shots::Shots;
 use super::words::{self, ScoreLine, Shot};
 use super::{
-    ARCHETYPES, CHAT, CONTROLS, HEADING, HEALTH, POSITION, SAID, SCORE, SELECT, SHOT, SHOT_GONE,
-    VELOCITY, loadout_codes, registry,
+    ARCHETYPES, CHAT, CONTROLS, DESTROYED, HEADING, HEALTH, POSITION, SAID, SCORE, SELECT, SHOT,
+    SHOT_GONE, TELEPORT, VELOCITY, loadout_codes, registry,
 };
 use crate::{Heading, Intent, Kind, Loadout, OwnerId, Score, Seen, SeenId, View};
 
@@ -27,10 +28,16 @@ const SHOT_BIT: u32 = 1 << 16;
 
 pub(super) struct Gateway {
     client: Client,
+    name: String,
     loadout: Loadout,
     shots: Shots,
     /// By the number of the actor.
     scores: Vec<Option<ScoreLine>>,
+    /// Those who came, and whose names are still to come.
+    newcomers: BTreeSet<SyncId>,
+    was_in: bool,
+    /// Why controls are not taken, as far as the player was told.
+    refused: Option<Reason>,
     intent: Intent,
     next_controls: Instant,
 }
@@ -44,9 +51,13 @@ impl Gateway {
         };
         Self {
             client: Client::new(now, config),
+            name: name.into(),
             loadout,
             shots: Shots::default(),
             scores: Vec::new(),
+            newcomers: BTreeSet::new(),
+            was_in: false,
+            refused: None,
             intent: Intent::default(),
             next_controls: now,
         }
@@ -89,7 +100,19 @@ impl Gateway {
             }
             SCORE => {
                 if let Some(line) = ScoreLine::decode(data) {
+                    if self.newcomers.remove(&line.actor) {
+                        let name = line.name.clone();
+                        notices.push(Notice::Joined { name });
+                    }
                     self.set_score(line);
+                }
+            }
+            DESTROYED => {
+                if let Ok(by) = core::str::from_utf8(data) {
+                    notices.push(Notice::Killed {
+                        victim: self.name.clone(),
+                        by: (!by.is_empty()).then(|| by.to_owned()),
+                    });
                 }
             }
             _ => {}
@@ -115,12 +138,13 @@ impl Gateway {
         let degrees = state(HEADING)
             .and_then(words::decode_number)
             .unwrap_or_default();
-        Some(Seen {
+        let health = state(HEALTH).and_then(words::decode_health).unwrap_or(100);
+        (kind != Kind::Ship || health > 0).then_some(Seen {
             id: SeenId(id.number().into()),
             kind,
             position: position + velocity * age.as_secs_f64(),
             heading: Heading::from_degrees(degrees),
-            health: state(HEALTH).and_then(words::decode_health).unwrap_or(100),
+            health,
             owner: (kind == Kind::Ship).then(|| owner(id)),
             own: false,
             reach: kind.usual_reach(),
@@ -155,9 +179,14 @@ impl ClientGateway for Gateway {
         while let Some(event) = self.client.poll_event() {
             match event {
                 ClientEvent::Joined { .. } => {
+                    self.was_in = true;
                     self.ask(now, SELECT, &loadout_codes(self.loadout)).ok();
                 }
+                ClientEvent::ActorJoined(actor) => {
+                    self.newcomers.insert(actor);
+                }
                 ClientEvent::ActorLeft(actor) => {
+                    self.newcomers.remove(&actor);
                     let name = self.name_of(actor);
                     self.remove_score(actor);
                     notices.push(Notice::Left {
@@ -172,11 +201,18 @@ impl ClientGateway for Gateway {
                     let what = match action {
                         CHAT => "your words were not heard",
                         SELECT => "your choice of weapons",
+                        TELEPORT => "you stay where you are",
                         _ => "what you asked for was not done",
                     };
                     notices.push(Notice::Answered {
                         text: format!("{what}: {why}"),
                     });
+                }
+                // It is refused many times a second, and told once.
+                ClientEvent::InputRefused { reason, .. } if self.refused != Some(reason) => {
+                    self.refused = Some(reason);
+                    let text = format!("your controls are not taken: {reason}");
+                    notices.push(Notice::Answered { text });
                 }
                 ClientEvent::Dismissed(entity, _) => {
                     self.remove_score(entity);
@@ -197,17 +233,19 @@ impl ClientGateway for Gateway {
                     Ending::Full
                 }
                 EndReason::Refused(Failure::Refused(_)) => Ending::Refused,
-                EndReason::Refused(_) | EndReason::TimedOut => Ending::TimedOut,
-                EndReason::Garbled => Ending::Broken,
+                EndReason::Garbled => Ending::garbled(self.was_in),
                 EndReason::Left => Ending::Left,
-                _ => Ending::Removed,
+                EndReason::Removed | EndReason::FellBehind => Ending::Removed,
+                _ => Ending::broken_off(self.was_in),
             }),
         }
     }
 
     fn last_words(&self) -> Option<String> {
-        let Phase::Ended(EndReason::Refused(Failure::Refused(reason))) = self.client.phase() else {
-            return None;
+        let reason = match self.client.phase() {
+            Phase::Ended(EndReason::Refused(Failure::Refused(reason))) => reason,
+            Phase::Ended(why @ EndReason::FellBehind) => return Some(why.to_string()),
+            _ => return None,
         };
         let advice = match reason {
             Reason::Error => "it may speak another version of the protocol, or not take this name",
@@ -215,7 +253,7 @@ impl ClientGateway for Gateway {
             Reason::Waiting | Reason::Delayed => "not so soon; try again in a moment",
             Reason::Unavailable | Reason::Busy => return None,
         };
-        Some(format!("the server did not let you in: {advice}"))
+        Some(advice.into())
     }
 
     fn update_age(&self, now: Instant) -> Option<Duration> {
@@ -251,6 +289,9 @@ impl ArenaClient for Gateway {
             own_ship: None,
         };
         view.set_viewer(self.client.actor().map(owner));
+        if view.own_ship.is_some() {
+            self.refused = None;
+        }
         view
     }
 
@@ -260,6 +301,11 @@ impl ArenaClient for Gateway {
 
     fn act(&mut self, intent: &Intent) {
         self.intent = *intent;
+    }
+
+    fn teleport(&mut self, now: Instant) -> Result<(), String> {
+        self.ask(now, TELEPORT, &[])
+            .map_err(|error| error.to_string())
     }
 }
 

@@ -12,8 +12,8 @@ use tickwire_session::{Events, Instant, Session, TokenBucket};
 use super::super::{Notice, ServerGateway};
 use super::words::{self, ScoreLine, Shot};
 use super::{
-    ARCHETYPES, CHAT, CONTROLS, HEADING, HEALTH, POSITION, SAID, SCORE, SELECT, SHOT, SHOT_GONE,
-    VELOCITY, loadout, registry,
+    ARCHETYPES, CHAT, CONTROLS, DESTROYED, HEADING, HEALTH, POSITION, SAID, SCORE, SELECT, SHOT,
+    SHOT_GONE, VELOCITY, loadout, registry,
 };
 use crate::{Arena, Entity, EntityId, Event, Kind, PilotId, Worlds, limits};
 
@@ -226,6 +226,12 @@ impl Gateway {
             };
             self.set_states(sync_id, entity);
         }
+        for (&pilot, &actor) in &self.actors {
+            if arena.pilot(pilot).and_then(crate::Pilot::ship).is_none() {
+                // One byte.
+                self.server.set_state(actor, HEALTH, &[0]).ok();
+            }
+        }
         let server = &mut self.server;
         self.shown.retain(|id, sync_id| {
             let stays = arena.entity(*id).is_some();
@@ -300,6 +306,21 @@ impl Gateway {
             .ok();
     }
 
+    /// Tells those whose ships were destroyed who did it.
+    fn tell_victims(&mut self, now: Instant, arena: &Arena) {
+        for event in arena.events() {
+            if let Event::Killed { victim, by, .. } = event
+                && let Some(actor) = self.actors.get(victim)
+            {
+                let name = by.map_or_else(String::new, |by| name_of(arena, by));
+                // A name is shorter than what an event carries.
+                self.server
+                    .event(now, Audience::One(*actor), DESTROYED, name.as_bytes())
+                    .ok();
+            }
+        }
+    }
+
     /// Tells a newcomer the scores that the others know.
     fn tell_scores(&mut self, now: Instant, actor: SyncId) {
         for line in self.scores.values() {
@@ -369,6 +390,7 @@ impl ServerGateway for Gateway {
         self.finish_delayed(now, arena);
         self.publish_entities(now, arena);
         self.publish_shots(now, arena);
+        self.tell_victims(now, arena);
         self.publish_scores(now, arena);
     }
 }

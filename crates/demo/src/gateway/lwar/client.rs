@@ -107,7 +107,7 @@ impl ClientGateway for Gateway {
             Phase::Ended(why) => Status::Ended(match why {
                 EndReason::Full => Ending::Full,
                 EndReason::Unreachable => Ending::Unreachable,
-                EndReason::TimedOut => Ending::TimedOut,
+                EndReason::TimedOut => Ending::Lost,
                 EndReason::Disconnected => Ending::Left,
                 _ => Ending::Removed,
             }),

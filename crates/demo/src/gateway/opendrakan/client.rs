@@ -12,8 +12,8 @@ use tickwire_session::{Addr, Events, Instant, Session, TokenBucket};
 
 use super::words::{Kill, PilotNumber, ScoreLine};
 use super::{
-    AIM, BUTTONS, CLASS, DATABASES, ENTER, GONE, HEALTH, KILLED, OWNER, SCORE, YOU, choice_codes,
-    kind_of, registry,
+    AIM, BUTTONS, CLASS, DATABASES, ENTER, FAREWELL, GONE, HEALTH, KILLED, OWNER, SCORE, YOU,
+    choice_codes, kind_of, registry,
 };
 use crate::flight::narrow;
 use crate::gateway::{ArenaClient, ClientGateway, Ending, Notice, Status};
@@ -35,6 +35,8 @@ pub(super) struct Gateway {
     has_started: bool,
     /// Why the server's level cannot be played.
     misfit: Option<String>,
+    /// Whether the server said that it ends.
+    was_dismissed: bool,
     own: Option<PilotNumber>,
     scores: BTreeMap<PilotNumber, ScoreLine>,
     wanted: Intent,
@@ -51,6 +53,7 @@ impl Gateway {
             loadout,
             has_started: false,
             misfit: None,
+            was_dismissed: false,
             own: None,
             scores: BTreeMap::new(),
             wanted: Intent::default(),
@@ -117,6 +120,7 @@ impl Gateway {
                     });
                 }
             }
+            FAREWELL => self.was_dismissed = true,
             _ => {}
         }
     }
@@ -193,18 +197,23 @@ impl ClientGateway for Gateway {
             Phase::Playing => Status::Playing,
             Phase::Ended(why) => Status::Ended(match why {
                 EndReason::Unreachable => Ending::Unreachable,
-                EndReason::TimedOut => Ending::TimedOut,
                 EndReason::Disconnected if self.misfit.is_some() => Ending::Broken,
                 EndReason::Disconnected => Ending::Left,
-                EndReason::ServerClosed if !self.has_started => Ending::Refused,
-                EndReason::Undecodable => Ending::Broken,
-                _ => Ending::Removed,
+                EndReason::Undecodable => Ending::garbled(self.has_started),
+                EndReason::TooManyDatabases => Ending::Broken,
+                _ if self.was_dismissed => Ending::Removed,
+                _ => Ending::broken_off(self.has_started),
             }),
         }
     }
 
     fn last_words(&self) -> Option<String> {
         self.misfit.clone()
+    }
+
+    fn given_name(&self) -> Option<&str> {
+        let line = self.own.and_then(|own| self.scores.get(&own));
+        line.map(|line| line.name.as_str())
     }
 
     fn update_age(&self, now: Instant) -> Option<Duration> {

@@ -1,119 +1,86 @@
 //! The arena as a savegame, and taken up from one.
 //!
-//! What is saved is what the protocol saves: every object that is not as the level has it. The sun and
-//! the planets are taken up as the objects they were, with the same numbers. Ships are left to the
-//! arena, which has them come back when their pilots do; shots end with their run. Scores are no
-//! states of objects, and are not saved.
+//! What is saved is what the protocol saves: every object that is not as the level has it. Here saved objects
+//! are turned into things of the arena, which takes them up by its own rule
+//! ([`Arena::take_up`]): the sun and the planets stay the objects they were, with the same numbers, and
+//! what does not go on is destroyed. Scores are no states of objects, and are not saved.
 
+use tickwire_dialects::opendrakan::bundle::Change;
 use tickwire_dialects::opendrakan::message::Lifecycle;
 use tickwire_dialects::opendrakan::savegame::{Fate, SavedObject, SavedStates, Savegame};
-use tickwire_dialects::opendrakan::{BasicState, ObjectId, Quat, Server, Value, Vec3};
+use tickwire_dialects::opendrakan::{ObjectId, Quat, ROTATION, TRANSLATION, Value, Vec3};
 
 use super::server::{Gateway, Thing};
 use super::words::PilotNumber;
 use super::{HEALTH, OWNER, kind_of, registry};
 use crate::gateway::LoadError;
-use crate::{Arena, Berth, Heading, Kind, OwnerId, Vec2};
+use crate::rules::STEPS_PER_SECOND;
+use crate::{Arena, Berth, Heading, OwnerId, Remembered, Vec2};
 
 impl Gateway {
     /// Takes up a savegame: before the first step and the first client.
     pub(super) fn take_up(&mut self, save: &[u8], arena: &mut Arena) -> Result<(), LoadError> {
         let save = Savegame::decode(save, &registry()).map_err(LoadError::Unreadable)?;
         self.server.restore(&save).map_err(LoadError::Unfit)?;
-        let mut bodies: Vec<_> = arena
-            .entities()
-            .map(|(id, entity)| (id, entity.kind()))
-            .filter(|(_, kind)| matches!(kind, Kind::Planet | Kind::Sun))
-            .collect();
-        for saved in &save.objects {
-            let Some((kind, states)) = thing(saved) else {
-                continue;
-            };
-            // The first of its kind that is left: both lists have them in the order of their making.
-            let body = bodies.iter().position(|(_, other)| *other == kind);
-            if let Some(body) = body {
-                let (entity, _) = bodies.remove(body);
-                let id = Some(saved.object);
+        let (objects, things): (Vec<_>, Vec<_>) = save.objects.iter().filter_map(thing).unzip();
+        let taken = arena.take_up(&things);
+        for ((object, thing), entity) in objects.into_iter().zip(things).zip(taken) {
+            if let Some(entity) = entity {
+                let (id, kind) = (Some(object), thing.kind);
                 self.things.insert(entity, Thing { id, kind });
-                arena.place_planet(entity, place(states));
-                continue;
+            } else {
+                let ended = self.server.set_lifecycle(object, Lifecycle::Destroyed);
+                debug_assert!(ended.is_ok(), "it was restored a moment ago");
             }
-            if kind == Kind::Ship
-                && let Some((pilot, berth)) = berth(states)
-            {
-                arena.keep_ship(pilot, berth);
-            }
-            end(&mut self.server, saved.object);
         }
         Ok(())
     }
 }
 
-/// Takes out of the world what does not go on.
-fn end(server: &mut Server, object: ObjectId) {
-    let ended = server.set_lifecycle(object, Lifecycle::Destroyed);
-    debug_assert!(ended.is_ok(), "it was restored a moment ago");
-}
-
 /// What a saved object is, if it is something in the arena.
-fn thing(saved: &SavedObject) -> Option<(Kind, &SavedStates)> {
-    match &saved.fate {
-        Fate::Created { prototype, states } => Some((kind_of(*prototype)?, states)),
-        Fate::Changed(_) | Fate::Destroyed => None,
-    }
+fn thing(saved: &SavedObject) -> Option<(ObjectId, Remembered)> {
+    let Fate::Created { prototype, states } = &saved.fate else {
+        return None;
+    };
+    let thing = Remembered {
+        kind: kind_of(*prototype)?,
+        berth: berth(states),
+        // Pilots are numbered from 1 here, so that 0 is nobody.
+        owner: owner(states).map(|PilotNumber(number)| OwnerId(number - 1)),
+    };
+    Some((saved.object, thing))
 }
 
-fn basic(states: &SavedStates, state: BasicState) -> Option<Value> {
-    let mut changes = states.basic.iter();
-    let change = changes.find(|change| change.index == state as usize)?;
-    Some(change.value)
-}
-
-fn extra(states: &SavedStates, index: usize) -> Option<Value> {
-    let mut changes = states.extra.iter();
-    Some(changes.find(|change| change.index == index)?.value)
-}
-
-fn place(states: &SavedStates) -> Vec2 {
-    match basic(states, BasicState::Translation) {
-        Some(Value::Vec3(Vec3 { x, y, .. })) => Vec2::new(x.into(), y.into()),
-        _ => Vec2::ZERO,
-    }
-}
-
-fn heading(states: &SavedStates) -> Heading {
-    match basic(states, BasicState::Rotation) {
-        Some(Value::Quat(Quat { z, w, .. })) => {
-            Heading::from_radians(2.0 * libm::atan2(z.into(), w.into()))
-        }
-        _ => Heading::EAST,
-    }
-}
-
-fn health(states: &SavedStates) -> u8 {
-    match extra(states, HEALTH) {
-        Some(Value::U8(percent)) => percent,
-        _ => 0,
+fn berth(states: &SavedStates) -> Berth {
+    Berth {
+        position: match value(&states.basic, TRANSLATION) {
+            Some(Value::Vec3(Vec3 { x, y, .. })) => Vec2::new(x.into(), y.into()),
+            _ => Vec2::ZERO,
+        },
+        heading: match value(&states.basic, ROTATION) {
+            Some(Value::Quat(Quat { z, w, .. })) => {
+                Heading::from_radians(2.0 * libm::atan2(z.into(), w.into()))
+            }
+            _ => Heading::EAST,
+        },
+        health: match value(&states.extra, HEALTH) {
+            Some(Value::U8(percent)) => percent,
+            _ => 0,
+        },
     }
 }
 
 fn owner(states: &SavedStates) -> Option<PilotNumber> {
-    match extra(states, OWNER) {
+    match value(&states.extra, OWNER) {
         Some(Value::U32(number)) => PilotNumber(number).somebody(),
         _ => None,
     }
 }
 
-/// A ship that was flown when the arena was saved.
-fn berth(states: &SavedStates) -> Option<(OwnerId, Berth)> {
-    let health = health(states);
-    let berth = Berth {
-        position: place(states),
-        heading: heading(states),
-        health,
-    };
-    let PilotNumber(number) = owner(states)?;
-    (health > 0).then_some((OwnerId(number - 1), berth))
+/// The value of a state, if it is among those that were saved.
+fn value(saved: &[Change], number: usize) -> Option<Value> {
+    let change = saved.iter().find(|change| change.index == number)?;
+    Some(change.value)
 }
 
 /// What a savegame of the arena holds, a line each.
@@ -123,34 +90,34 @@ pub(in crate::gateway) fn describe(save: &[u8]) -> Result<Vec<String>, LoadError
         "{} at tick {} ({:.1} s), {} objects, next number {}",
         save.level,
         save.tick.0,
-        save.tick.0 as f64 / f64::from(crate::rules::STEPS_PER_SECOND),
+        save.tick.0 as f64 / f64::from(STEPS_PER_SECOND),
         save.objects.len(),
         save.next_object,
     )];
-    for saved in &save.objects {
-        let object = saved.object;
-        lines.push(match &saved.fate {
-            Fate::Destroyed => format!("{object} destroyed"),
-            Fate::Changed(states) => format!("{object} changed {}", numbers(states)),
-            Fate::Created { prototype, states } => {
-                let kind = kind_of(*prototype).map_or_else(
-                    || format!("clone of {prototype}"),
-                    |kind| format!("{kind:?}").to_lowercase(),
-                );
-                format!("{object} {kind} {}", numbers(states))
-            }
-        });
-    }
+    lines.extend(save.objects.iter().map(describe_object));
     Ok(lines)
 }
 
-fn numbers(states: &SavedStates) -> String {
-    let Vec2 { x, y } = place(states);
-    let mut text = format!("at {x:.1}, {y:.1}, health {}", health(states));
-    if let Some(PilotNumber(number)) = owner(states) {
-        text += &format!(", pilot {number}");
-    }
-    text
+fn describe_object(saved: &SavedObject) -> String {
+    let (what, states) = match &saved.fate {
+        Fate::Destroyed => return format!("{} destroyed", saved.object),
+        Fate::Changed(states) => ("changed".to_owned(), states),
+        Fate::Created { prototype, states } => match kind_of(*prototype) {
+            Some(kind) => (format!("{kind:?}").to_lowercase(), states),
+            None => (format!("clone of {prototype}"), states),
+        },
+    };
+    let Berth {
+        position: Vec2 { x, y },
+        health,
+        ..
+    } = berth(states);
+    let pilot = owner(states).map(|PilotNumber(number)| format!(", pilot {number}"));
+    let pilot = pilot.unwrap_or_default();
+    format!(
+        "{} {what} at {x:.1}, {y:.1}, health {health}{pilot}",
+        saved.object
+    )
 }
 
 #[cfg(test)]
@@ -158,8 +125,8 @@ mod tests {
     use tickwire_session::Instant;
 
     use super::*;
-    use crate::Host;
     use crate::gateway::{Protocol, ServerGateway, Settings};
+    use crate::{Host, Kind};
 
     fn open(seed: u64, bots: usize) -> Host {
         let mut host = Host::new(seed, bots);
@@ -220,11 +187,9 @@ mod tests {
         let decode = |save: &[u8]| Savegame::decode(save, &registry()).unwrap();
         let (old, new) = (decode(&save), decode(&gateway.save().unwrap()));
         let bodies = |save: &Savegame| -> Vec<_> {
-            let is_body = |saved: &&SavedObject| {
-                thing(saved).is_some_and(|(kind, _)| matches!(kind, Kind::Planet | Kind::Sun))
-            };
-            let bodies = save.objects.iter().filter(is_body);
-            bodies.map(|saved| saved.object).collect()
+            let things = save.objects.iter().filter_map(thing);
+            let bodies = things.filter(|(_, thing)| matches!(thing.kind, Kind::Planet | Kind::Sun));
+            bodies.map(|(object, _)| object).collect()
         };
         assert_eq!(bodies(&old), bodies(&new));
         assert_eq!(bodies(&new).len(), 5);

@@ -16,7 +16,7 @@ use tickwire_session::{Events, Instant, Session, TokenBucket};
 
 use super::words::{PilotNumber, ScoreLine};
 use super::{
-    AIM, CLASS, DATABASES, ENTER, LEVEL, PROTOTYPES, SCORE, YOU, button, choice, registry,
+    AIM, CLASS, DATABASES, ENTER, FAREWELL, LEVEL, PROTOTYPES, SCORE, YOU, button, choice, registry,
 };
 use crate::gateway::{LoadError, Notice, ServerGateway};
 use crate::{Arena, EntityId, Intent, Kind, Loadout, OwnerId, PilotId, Vec2, Worlds, limits};
@@ -228,6 +228,11 @@ impl ServerGateway for Gateway {
             self.publish_scores(arena);
         }
         self.server.commit(now);
+    }
+
+    fn shut_down(&mut self, now: Instant) {
+        self.tell(To::All, FAREWELL, &[]);
+        self.server.shut_down(now);
     }
 
     fn save(&self) -> Option<Vec<u8>> {

@@ -198,20 +198,17 @@ impl ClientGateway for Gateway {
                 EndReason::Unreachable => Ending::Unreachable,
                 // The reason is among the last words.
                 EndReason::Kicked(_) if !self.was_in => Ending::Refused,
-                EndReason::TimedOut => Ending::TimedOut,
-                EndReason::Broken => Ending::Broken,
+                EndReason::Kicked(_) => Ending::Removed,
+                EndReason::Broken => Ending::garbled(self.was_in),
                 EndReason::Quit => Ending::Left,
-                _ => Ending::Removed,
+                _ => Ending::broken_off(self.was_in),
             }),
         }
     }
 
     fn last_words(&self) -> Option<String> {
         match self.client.phase() {
-            Phase::Ended(EndReason::Kicked(why)) => Some(format!(
-                "the server sent you away: {}",
-                crate::printable(why)
-            )),
+            Phase::Ended(EndReason::Kicked(why)) => Some(crate::printable(why)),
             _ => None,
         }
     }

@@ -24,6 +24,10 @@ use crate::{
 /// How far inputs may be behind the clock before those that were missed are left out.
 const BEHIND_MAX: Duration = Duration::from_millis(250);
 
+/// How long a server that is gone is tried again: as long as the other protocols wait for one that fell
+/// silent.
+const RETRY_FOR: Duration = Duration::from_secs(15);
+
 /// Whatever moves faster jumped: twice the fastest ship.
 const SPEED_MAX: f32 = 2.0 * narrow(rules::SHIP_MAX_SPEED);
 
@@ -36,6 +40,8 @@ pub(super) struct Gateway {
     next_input: Instant,
     waves: Waves,
     scoreboard: Scoreboard,
+    /// Whether the server ever knew this client.
+    was_welcome: bool,
     /// Whether it was in the world before.
     has_played: bool,
     /// Whether the connection was lost, and there is none again.
@@ -55,6 +61,7 @@ impl Gateway {
         let mut config = config.unwrap_or_else(|why| unreachable!("it was cut: {why}"));
         config.shot_lives = sights::shot_lives();
         config.speed_max = SPEED_MAX;
+        config.retry_for = RETRY_FOR;
         Self {
             client: Client::new(now, config),
             pilot: Pilot::new(Helm::default(), PREDICTION),
@@ -63,6 +70,7 @@ impl Gateway {
             next_input: now,
             waves: Waves::default(),
             scoreboard: Scoreboard::new(now),
+            was_welcome: false,
             has_played: false,
             is_lost: false,
             refusal: None,
@@ -120,13 +128,17 @@ impl Gateway {
                     text => format!("{}: {text}", reason.name()),
                 };
                 notices.push(say(refusal.clone()));
-                self.refusal = Some(format!("the server refused: {refusal}"));
+                self.refusal = Some(refusal);
             }
             ClientEvent::ResourceRefused { name, text, .. } => {
                 let (name, text) = (crate::printable(&name), crate::printable(&text));
                 notices.push(say(format!("the server does not give {name}: {text}")));
             }
-            ClientEvent::Welcomed { .. } => self.is_lost = false,
+            ClientEvent::Welcomed { .. } => {
+                self.was_welcome = true;
+                self.is_lost = false;
+                self.refusal = None;
+            }
             // Every attempt that fails says so.
             ClientEvent::Reconnecting { .. } if !core::mem::replace(&mut self.is_lost, true) => {
                 notices.push(say("the connection was lost, and is tried again".into()));
@@ -299,13 +311,15 @@ impl ClientGateway for Gateway {
             | Phase::Reconnecting => Status::Connecting,
             Phase::Playing => Status::Playing,
             Phase::Ended(why) => Status::Ended(match why {
-                EndReason::Unreachable => Ending::Unreachable,
                 EndReason::Refused(Refusal::FULL) => Ending::Full,
-                EndReason::Refused(_) if !self.has_played => Ending::Refused,
-                EndReason::Undecodable => Ending::Broken,
-                EndReason::TimedOut => Ending::TimedOut,
+                EndReason::Refused(_) if !self.was_welcome => Ending::Refused,
+                EndReason::Refused(_) => Ending::Removed,
+                EndReason::Undecodable => Ending::garbled(self.was_welcome),
+                EndReason::Load(_) => Ending::Broken,
                 EndReason::Disconnected => Ending::Left,
-                _ => Ending::Removed,
+                // It said that it ends, and did not come back.
+                _ if self.refusal.is_some() => Ending::Removed,
+                _ => Ending::broken_off(self.was_welcome),
             }),
         }
     }
@@ -322,8 +336,8 @@ impl ClientGateway for Gateway {
     }
 
     fn last_words(&self) -> Option<String> {
-        match self.client.phase() {
-            Phase::Ended(EndReason::Refused(_)) => self.refusal.clone(),
+        match self.status() {
+            Status::Ended(Ending::Refused | Ending::Removed) => self.refusal.clone(),
             _ => None,
         }
     }

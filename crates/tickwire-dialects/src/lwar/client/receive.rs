@@ -151,6 +151,11 @@ impl Client {
             Reliable::Leave { player } if Some(player) == self.player => {}
             _ => self.farewell = None,
         }
+        self.handle_told(now, message);
+    }
+
+    /// Applies a message to what this client knows.
+    fn handle_told(&mut self, now: Instant, message: Reliable<'_>) {
         match message {
             Reliable::Join { player, name } => match self.world.join(player, name) {
                 Ok(()) => self.events.push_back(ClientEvent::Joined(player)),

@@ -239,3 +239,26 @@ fn write_text(w: &mut Writer<'_>, text: &str) {
     w.u8(text.len() as u8);
     w.bytes(text.as_bytes());
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+
+    #[test]
+    fn text_that_must_not_be_said_ends_where_its_length_says() {
+        for (id, longest) in [(5, CHAT_MAX), (9, NAME_MAX)] {
+            for (length, fill) in (0..=u8::MAX).flat_map(|length| [(length, b'x'), (length, 0xff)])
+            {
+                let mut bytes = vec![0, 0, 0, 1, length];
+                bytes.extend(vec![fill; length.into()]);
+                let mut r = Reader::new(&bytes);
+                let content = Reliable::decode(id, &mut r).unwrap().unwrap();
+                let is_text = fill == b'x' || length == 0;
+                assert_eq!(content.is_ok(), is_text && length <= longest, "{length}");
+                assert!(r.is_empty());
+            }
+        }
+    }
+}

@@ -18,7 +18,7 @@ use crate::opendrakan::bundle::{self, Change};
 use crate::opendrakan::limits::{
     ASSEMBLED_OBJECTS_MAX, ASSEMBLIES_MAX, OBJECTS_MAX, UNRESOLVED_MAX,
 };
-use crate::opendrakan::message::{BasicChanges, Confirm, Lifecycle};
+use crate::opendrakan::message::{Confirm, Lifecycle, ObjectChange};
 use crate::opendrakan::snapshot::{Object, Snapshot};
 use crate::opendrakan::{BASIC, ClassId, ObjectId, Reader, Registry};
 
@@ -52,15 +52,6 @@ struct Parts {
     lifecycle: Option<Lifecycle>,
     basic: [Option<Change>; BASIC.len()],
     extra: Vec<Option<Change>>,
-}
-
-/// One discrete change, or several of one object.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Piece<'a> {
-    States(BasicChanges),
-    Extra(&'a [u8]),
-    Created { prototype: ObjectId },
-    Lifecycle(Lifecycle),
 }
 
 /// What classes an assembly's objects can have.
@@ -101,22 +92,22 @@ impl Assemblies {
         Ok(assembly)
     }
 
-    /// Adds a piece of a snapshot.
+    /// Adds what is new about an object in a snapshot.
     pub(super) fn add(
         &mut self,
         tick: Tick,
         object: ObjectId,
-        piece: Piece<'_>,
+        change: ObjectChange<'_>,
     ) -> Result<(), NoRoom> {
         while self.objects() >= ASSEMBLED_OBJECTS_MAX {
             self.drop_stalest(tick)?;
         }
-        if let Piece::Extra(bytes) = piece {
+        if let ObjectChange::ExtraStates(bytes) = change {
             while self.unresolved_bytes() + unresolved_cost(bytes) > UNRESOLVED_MAX {
                 self.drop_stalest(tick)?;
             }
         }
-        self.at(tick)?.add(object, piece)
+        self.at(tick)?.add(object, change)
     }
 
     /// Objects in all of them.
@@ -161,8 +152,8 @@ const fn unresolved_cost(bundle: &[u8]) -> usize {
 }
 
 impl Assembly {
-    fn add(&mut self, object: ObjectId, piece: Piece<'_>) -> Result<(), NoRoom> {
-        if let Piece::Extra(bytes) = piece {
+    fn add(&mut self, object: ObjectId, change: ObjectChange<'_>) -> Result<(), NoRoom> {
+        if let ObjectChange::ExtraStates(bytes) = change {
             self.add_unresolved(object, bytes);
             return Ok(());
         }
@@ -171,16 +162,16 @@ impl Assembly {
         }
         let parts = self.objects.entry(object).or_default();
         // A change that is there already is the same one again.
-        match piece {
-            Piece::Created { prototype } if parts.prototype.is_none() => {
+        match change {
+            ObjectChange::Created(prototype) if parts.prototype.is_none() => {
                 parts.prototype = Some(prototype);
                 self.changes += 1;
             }
-            Piece::Lifecycle(lifecycle) if parts.lifecycle.is_none() => {
+            ObjectChange::Lifecycle(lifecycle) if parts.lifecycle.is_none() => {
                 parts.lifecycle = Some(lifecycle);
                 self.changes += 1;
             }
-            Piece::States(states) => {
+            ObjectChange::States(states) => {
                 for change in states.iter() {
                     if let Some(place @ None) = parts.basic.get_mut(change.index) {
                         *place = Some(change);
@@ -299,15 +290,16 @@ impl Parts {
         object.pose.jumped = Default::default();
         object.lifecycle = self.lifecycle.unwrap_or(object.lifecycle);
         for change in self.basic.iter().flatten() {
-            object.set_basic(change.index, change.value);
+            object.set_value(change.index, change.value);
             if change.jump {
                 object.pose.set_jumped(change.index);
             }
         }
         for change in self.extra.iter().flatten() {
-            if let Some(place) = object.extra.get_mut(change.index) {
-                *place = change.value;
-            }
+            object.set_value(BASIC.len() + change.index, change.value);
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use core::time::Duration;
 use tickwire_session::{Addr, Instant, KEEP_ALIVE};
 use tickwire_state::{RemoteClock, Tick};
 
-use super::assembly::{Known, NoRoom, Piece, Spoilt};
+use super::assembly::{Known, NoRoom, Spoilt};
 use super::{Client, ClientEvent, EndReason, Phase};
 use crate::opendrakan::Reader;
 use crate::opendrakan::limits::{
@@ -49,7 +49,10 @@ impl Client {
         let mut touched = None;
         while let Ok(message) = Message::decode(&mut r, Way::ServerDatagram) {
             self.uplink.traffic.messages_in += 1;
-            let tick = self.handle_piece(&message);
+            let tick = self.handle_piece(&message).unwrap_or_else(|NoRoom| {
+                self.counters.no_room += 1;
+                None
+            });
             // A datagram usually speaks of one snapshot; it is looked at once, when all is in.
             if touched != tick
                 && let Some(before) = touched
@@ -63,64 +66,29 @@ impl Client {
         }
     }
 
-    /// Takes a message of a snapshot; returns the snapshot's tick if it may be complete now.
-    fn handle_piece(&mut self, message: &Message<'_>) -> Option<Tick> {
-        let (tick, object, piece) = match *message {
-            Message::ConfirmSnapshot(confirm) => return self.handle_confirm(confirm),
-            Message::ObjectStates {
-                tick,
-                object,
-                states,
-            } => (tick, object, Piece::States(states)),
-            Message::ObjectExtraStates {
-                tick,
-                object,
-                bundle,
-            } => (tick, object, Piece::Extra(bundle)),
-            Message::ObjectCreated {
-                tick,
-                object,
-                prototype,
-            } => (tick, object, Piece::Created { prototype }),
-            Message::LifecycleChanged {
-                tick,
-                object,
-                lifecycle,
-            } => (tick, object, Piece::Lifecycle(lifecycle)),
-            _ => return None,
+    /// Adds to a snapshot; returns its tick if it may be complete now.
+    fn handle_piece(&mut self, message: &Message<'_>) -> Result<Option<Tick>, NoRoom> {
+        let (Message::ConfirmSnapshot(Confirm { tick, .. }) | Message::ObjectChanged { tick, .. }) =
+            *message
+        else {
+            return Ok(None);
         };
         if self.is_settled(tick) {
-            return None;
+            // A confirmation is repeated because its acknowledgement was lost.
+            let is_confirm = matches!(message, Message::ConfirmSnapshot(_));
+            self.acknowledge_due |= is_confirm && self.acknowledged == Some(tick);
+            return Ok(None);
         }
-        match self.assemblies.add(tick, object, piece) {
-            Ok(()) => Some(tick),
-            Err(NoRoom) => {
-                self.counters.no_room += 1;
-                None
+        match *message {
+            Message::ObjectChanged { object, change, .. } => {
+                self.assemblies.add(tick, object, change)?;
             }
-        }
-    }
-
-    fn handle_confirm(&mut self, confirm: Confirm) -> Option<Tick> {
-        let tick = confirm.tick;
-        if self.history.get(tick).is_some() {
-            // The server repeats it because the acknowledgement was lost.
-            self.acknowledge_due |= self.acknowledged == Some(tick);
-            return None;
-        }
-        if self.is_settled(tick) {
-            return None;
-        }
-        match self.assemblies.at(tick) {
-            Ok(assembly) => {
-                assembly.confirm.get_or_insert(confirm);
-                Some(tick)
+            Message::ConfirmSnapshot(confirm) => {
+                self.assemblies.at(tick)?.confirm.get_or_insert(confirm);
             }
-            Err(NoRoom) => {
-                self.counters.no_room += 1;
-                None
-            }
+            _ => {}
         }
+        Ok(Some(tick))
     }
 
     /// Whether a snapshot is complete already, or too old to be wanted.

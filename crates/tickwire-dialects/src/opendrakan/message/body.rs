@@ -4,7 +4,9 @@ use tickwire_session::Token;
 use tickwire_state::Tick;
 use tickwire_wire::DecodeError;
 
-use super::{Action, AnalogAction, AssetRef, BasicChanges, Confirm, Kind, Lifecycle, Message};
+use super::{
+    Action, AnalogAction, AssetRef, BasicChanges, Confirm, Kind, Lifecycle, Message, ObjectChange,
+};
 use crate::opendrakan::{DatabaseId, ObjectId, Reader, Writer, path};
 
 /// Reads the fields of a kind, the last of which may reach to `end`.
@@ -22,15 +24,18 @@ pub(super) fn decode<'a>(
             databases: r.u32("databases")?,
             path: path::decode(r, "path", end - r.position())?,
         },
-        Kind::ObjectStates => Message::ObjectStates {
+        Kind::ObjectStates
+        | Kind::ObjectExtraStates
+        | Kind::ObjectCreated
+        | Kind::LifecycleChanged => Message::ObjectChanged {
             tick: tick(r)?,
             object: object(r, "object")?,
-            states: BasicChanges::decode(r)?,
-        },
-        Kind::ObjectExtraStates => Message::ObjectExtraStates {
-            tick: tick(r)?,
-            object: object(r, "object")?,
-            bundle: r.bytes("states", end - r.position())?,
+            change: match kind {
+                Kind::ObjectStates => ObjectChange::States(BasicChanges::decode(r)?),
+                Kind::ObjectCreated => ObjectChange::Created(object(r, "prototype")?),
+                Kind::LifecycleChanged => ObjectChange::Lifecycle(Lifecycle::decode(r)?),
+                _ => ObjectChange::ExtraStates(r.bytes("states", end - r.position())?),
+            },
         },
         Kind::ConfirmSnapshot => Message::ConfirmSnapshot(Confirm::decode(r)?),
         Kind::GlobalMessage => Message::GlobalMessage {
@@ -61,16 +66,6 @@ pub(super) fn decode<'a>(
             real_time: real_time(r)?,
             sound: AssetRef::decode(r)?,
         },
-        Kind::ObjectCreated => Message::ObjectCreated {
-            tick: tick(r)?,
-            object: object(r, "object")?,
-            prototype: object(r, "prototype")?,
-        },
-        Kind::LifecycleChanged => Message::LifecycleChanged {
-            tick: tick(r)?,
-            object: object(r, "object")?,
-            lifecycle: Lifecycle::decode(r)?,
-        },
         Kind::Attach => Message::Attach {
             token: Token(r.u64("token")?),
         },
@@ -88,53 +83,20 @@ pub(super) fn encode(message: &Message<'_>, w: &mut Writer<'_>) {
             w.u32(databases);
             w.bytes(path.as_bytes());
         }
-        Message::ObjectStates {
+        Message::ObjectChanged {
             tick,
             object,
-            states,
+            change,
         } => {
-            encode_place(tick, object, w);
-            states.encode(w);
-        }
-        Message::ObjectExtraStates {
-            tick,
-            object,
-            bundle,
-        } => {
-            encode_place(tick, object, w);
-            w.bytes(bundle);
+            w.u64(tick.0);
+            w.u32(object.0);
+            change.encode(w);
         }
         Message::ConfirmSnapshot(confirm) => confirm.encode(w),
         Message::AcknowledgeSnapshot { tick } => w.u64(tick.0),
         Message::Action(action) => action.encode(w),
         Message::AnalogAction(action) => action.encode(w),
-        Message::ObjectCreated {
-            tick,
-            object,
-            prototype,
-        } => {
-            encode_place(tick, object, w);
-            w.u32(prototype.0);
-        }
-        Message::LifecycleChanged {
-            tick,
-            object,
-            lifecycle,
-        } => {
-            encode_place(tick, object, w);
-            w.u8(lifecycle.number());
-        }
         Message::Attach { token } => w.u64(token.0),
-        Message::GlobalMessage { .. }
-        | Message::ObjectMessage { .. }
-        | Message::ObjectAnimation { .. }
-        | Message::Sound { .. } => encode_timed(message, w),
-    }
-}
-
-/// Writes the fields of what a server says with a moment of its own.
-fn encode_timed(message: &Message<'_>, w: &mut Writer<'_>) {
-    match *message {
         Message::GlobalMessage {
             channel,
             real_time,
@@ -174,14 +136,7 @@ fn encode_timed(message: &Message<'_>, w: &mut Writer<'_>) {
             w.f64(real_time);
             sound.encode(w);
         }
-        // Nothing else is handed here.
-        _ => {}
     }
-}
-
-fn encode_place(tick: Tick, object: ObjectId, w: &mut Writer<'_>) {
-    w.u64(tick.0);
-    w.u32(object.0);
 }
 
 /// A snapshot's tick: 0 stands for none, so no snapshot has it.

@@ -7,7 +7,7 @@
 use tickwire_state::Tick;
 use tickwire_wire::{DecodeError, Full};
 
-use super::{Kind, Message, Way, body};
+use super::{Kind, Message, ObjectChange, Way, body};
 use crate::opendrakan::limits::{HEADER, PAYLOAD_MAX};
 use crate::opendrakan::{ObjectId, Reader, Writer};
 
@@ -95,7 +95,10 @@ impl<'a> Message<'a> {
     const fn variable_part(&self) -> usize {
         match self {
             Self::DatabaseEntry { path, .. } | Self::LoadLevel { path, .. } => path.len(),
-            Self::ObjectExtraStates { bundle, .. } => bundle.len(),
+            Self::ObjectChanged {
+                change: ObjectChange::ExtraStates(bundle),
+                ..
+            } => bundle.len(),
             Self::GlobalMessage { body, .. } | Self::ObjectMessage { body, .. } => body.len(),
             _ => 0,
         }
@@ -105,33 +108,16 @@ impl<'a> Message<'a> {
 /// Bytes of every type's other fields are no more than this.
 const FIXED_MAX: usize = 64;
 
-/// Which of an object's states a message is about.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(in crate::opendrakan) enum StateKind {
-    Basic,
-    Extra,
-}
-
-impl StateKind {
-    /// The kind of the message that carries them.
-    const fn message(self) -> Kind {
-        match self {
-            Self::Basic => Kind::ObjectStates,
-            Self::Extra => Kind::ObjectExtraStates,
-        }
-    }
-}
-
 /// Writes the ObjectStates or ObjectExtraStates of a bundle that is written already, or nothing if it
 /// does not fit: what a server writes by the thousand.
 pub(in crate::opendrakan) fn encode_bundle(
     w: &mut Writer<'_>,
-    states: StateKind,
+    kind: Kind,
     tick: Tick,
     object: ObjectId,
     bundle: &[u8],
 ) -> Result<(), Full> {
-    let id = states.message().id();
+    let id = kind.id();
     let Ok(length) = u16::try_from(PLACE + bundle.len()) else {
         return Err(Full);
     };

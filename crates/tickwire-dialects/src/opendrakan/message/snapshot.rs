@@ -1,14 +1,15 @@
 //! What snapshots are made of.
 
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use tickwire_state::Tick;
 use tickwire_wire::DecodeError;
 
-use super::{body, frame};
+use super::{Kind, body, frame};
 use crate::opendrakan::bundle::{self, Change};
 use crate::opendrakan::schema::BASIC;
-use crate::opendrakan::{Reader, Writer};
+use crate::opendrakan::{ObjectId, Reader, Writer};
 
 /// What makes a snapshot complete: as many discrete changes to the reference as stated here.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,6 +103,41 @@ impl Lifecycle {
     }
 }
 
+/// What is new about one object: a type of message each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ObjectChange<'a> {
+    /// Basic states, and what they are.
+    States(BasicChanges),
+    /// The bundle of extra states. How to read it depends on the object's class, which only the
+    /// receiver knows: see [`bundle::decode`].
+    ExtraStates(&'a [u8]),
+    /// It was created, as a clone of this one.
+    Created(ObjectId),
+    /// It entered another state of its life.
+    Lifecycle(Lifecycle),
+}
+
+impl ObjectChange<'_> {
+    /// The type of its message.
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::States(_) => Kind::ObjectStates,
+            Self::ExtraStates(_) => Kind::ObjectExtraStates,
+            Self::Created(_) => Kind::ObjectCreated,
+            Self::Lifecycle(_) => Kind::LifecycleChanged,
+        }
+    }
+
+    pub(super) fn encode(&self, w: &mut Writer<'_>) {
+        match self {
+            Self::States(states) => states.encode(w),
+            Self::ExtraStates(bundle) => w.bytes(bundle),
+            Self::Created(prototype) => w.u32(prototype.0),
+            Self::Lifecycle(lifecycle) => w.u8(lifecycle.number()),
+        }
+    }
+}
+
 /// Some of an object's basic states. At most five, so they need no heap.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BasicChanges {
@@ -130,14 +166,9 @@ impl BasicChanges {
         }
     }
 
-    pub(super) fn encode(&self, w: &mut Writer<'_>) {
-        let mut present = [Change::default(); BASIC.len()];
-        let mut count = 0;
-        for (place, change) in present.iter_mut().zip(self.iter()) {
-            *place = change;
-            count += 1;
-        }
-        bundle::encode(w, present.get(..count).unwrap_or_default());
+    fn encode(&self, w: &mut Writer<'_>) {
+        let states: Vec<_> = self.iter().collect();
+        bundle::encode(w, &states);
     }
 
     /// Puts a state in. One that does not exist is left out.
@@ -150,16 +181,6 @@ impl BasicChanges {
     /// The states that are there, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = Change> {
         self.states.iter().flatten().copied()
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.iter().count()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.states.iter().all(Option::is_none)
     }
 }
 

@@ -9,7 +9,7 @@ use tickwire_state::{Quat, Vec3};
 use crate::opendrakan::limits::{DATABASES_MAX, OBJECTS_MAX};
 use crate::opendrakan::message::Lifecycle;
 use crate::opendrakan::path::BadPath;
-use crate::opendrakan::schema::BASIC;
+use crate::opendrakan::schema::{BASIC, ROTATION, RUNNING, SCALE, TRANSLATION, VISIBILITY};
 use crate::opendrakan::value::{Kind, Value};
 use crate::opendrakan::{ClassId, ObjectId};
 
@@ -56,32 +56,20 @@ pub enum State {
 }
 
 impl State {
-    /// Its place among the basic and then the extra states.
-    pub(super) const fn place(self) -> (usize, Value) {
+    /// Its number among the basic and then the extra states, and its value.
+    pub(super) const fn parts(self) -> (usize, Value) {
         match self {
-            Self::Translation(value) => (0, Value::Vec3(value)),
-            Self::Rotation(value) => (1, Value::Quat(value)),
-            Self::Scale(value) => (2, Value::Vec3(value)),
-            Self::Visibility(value) => (3, Value::Bool(value)),
-            Self::Running(value) => (4, Value::Bool(value)),
-            Self::Extra(index, value) => (index.saturating_add(BASIC.len()), value),
+            Self::Translation(value) => (TRANSLATION, Value::Vec3(value)),
+            Self::Rotation(value) => (ROTATION, Value::Quat(value)),
+            Self::Scale(value) => (SCALE, Value::Vec3(value)),
+            Self::Visibility(value) => (VISIBILITY, Value::Bool(value)),
+            Self::Running(value) => (RUNNING, Value::Bool(value)),
+            Self::Extra(number, value) => (number.saturating_add(BASIC.len()), value),
         }
-    }
-
-    /// The basic state of a number; `None` if it cannot hold the value.
-    pub(super) const fn basic(index: usize, value: Value) -> Option<Self> {
-        Some(match (index, value) {
-            (0, Value::Vec3(value)) => Self::Translation(value),
-            (1, Value::Quat(value)) => Self::Rotation(value),
-            (2, Value::Vec3(value)) => Self::Scale(value),
-            (3, Value::Bool(value)) => Self::Visibility(value),
-            (4, Value::Bool(value)) => Self::Running(value),
-            _ => return None,
-        })
     }
 }
 
-/// Why a server cannot serve a level.
+/// Why a server cannot serve a level, or a savegame of it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum LevelError {
@@ -167,8 +155,8 @@ pub enum StateError {
     },
     /// Its class has no such extra state.
     UnknownState {
-        /// Its place among the basic and then the extra states.
-        index: usize,
+        /// Its number among the basic and then the extra states.
+        number: usize,
     },
     /// The state holds another kind of value.
     WrongKind {
@@ -183,7 +171,7 @@ impl fmt::Display for StateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownObject { object } => write!(f, "{object} is not there"),
-            Self::UnknownState { index } => write!(f, "the class has no state {index}"),
+            Self::UnknownState { number } => write!(f, "the class has no state {number}"),
             Self::WrongKind { expected } => write!(f, "the state holds {expected:?}"),
             Self::NotFinite => f.write_str("a basic state must be finite"),
         }

@@ -4,13 +4,13 @@ use core::fmt;
 
 use tickwire_state::Tick;
 
-use super::level::State;
 use super::world::{Entry, Wanted};
-use super::{CreateError, Server, StateError};
-use crate::opendrakan::ObjectId;
+use super::{LevelError, Server, StateError};
 use crate::opendrakan::bundle::Change;
 use crate::opendrakan::message::Lifecycle;
 use crate::opendrakan::savegame::{Fate, SavedObject, SavedStates, Savegame};
+use crate::opendrakan::snapshot::Object;
+use crate::opendrakan::{BASIC, ObjectId};
 
 /// Why a savegame cannot be loaded.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -20,20 +20,8 @@ pub enum RestoreError {
     Begun,
     /// It is of another level.
     OtherLevel,
-    /// An object cannot be created.
-    Object {
-        /// Which.
-        object: ObjectId,
-        /// Why.
-        why: CreateError,
-    },
-    /// A state cannot be set.
-    State {
-        /// Whose.
-        object: ObjectId,
-        /// Why.
-        why: StateError,
-    },
+    /// What it holds does not fit the level.
+    Unfit(LevelError),
 }
 
 impl fmt::Display for RestoreError {
@@ -41,8 +29,7 @@ impl fmt::Display for RestoreError {
         match self {
             Self::Begun => f.write_str("the server runs already: load before its first tick"),
             Self::OtherLevel => f.write_str("the savegame is of another level"),
-            Self::Object { object, why } => write!(f, "{object}: {why}"),
-            Self::State { object, why } => write!(f, "{object}: {why}"),
+            Self::Unfit(why) => why.fmt(f),
         }
     }
 }
@@ -90,10 +77,10 @@ impl Server {
             if let Fate::Created { prototype, .. } = fate {
                 self.world
                     .create_as(object, *prototype)
-                    .map_err(|why| RestoreError::Object { object, why })?;
+                    .map_err(|why| RestoreError::Unfit(LevelError::Object { object, why }))?;
             }
             self.restore_states(object, fate)
-                .map_err(|why| RestoreError::State { object, why })?;
+                .map_err(|why| RestoreError::Unfit(LevelError::State { object, why }))?;
         }
         self.world.skip_ids(savegame.next_object);
         Ok(())
@@ -107,24 +94,24 @@ impl Server {
         if let Some(lifecycle) = states.lifecycle {
             self.world.set_lifecycle(object, lifecycle)?;
         }
-        // Reading the bundle made sure that each state holds its kind of value.
-        let basic = states
-            .basic
-            .iter()
-            .filter_map(|change| State::basic(change.index, change.value));
-        let extra = states
-            .extra
-            .iter()
-            .map(|change| State::Extra(change.index, change.value));
-        for state in basic.chain(extra) {
-            self.world.set(object, state, false)?;
+        let basic = states.basic.iter().map(|change| (change.index, change));
+        let extra = states.extra.iter();
+        let extra = extra.map(|change| (BASIC.len() + change.index, change));
+        for (number, change) in basic.chain(extra) {
+            self.world.set(object, (number, change.value), false)?;
         }
         Ok(())
     }
 }
 
 fn build_fate(entry: &Entry) -> Fate {
-    let is_new = entry.prototype.is_some();
+    let Object {
+        class,
+        prototype,
+        lifecycle,
+        ..
+    } = entry.object;
+    let is_new = prototype.is_some();
     // Whether something once jumped is no matter to whoever loads it.
     let plain = |change: Change| Change {
         jump: false,
@@ -132,12 +119,12 @@ fn build_fate(entry: &Entry) -> Fate {
     };
     let wanted = if is_new { Wanted::All } else { Wanted::Changed };
     let states = SavedStates {
-        class: entry.class,
-        lifecycle: (is_new || entry.lifecycle_changed > Tick::NONE).then_some(entry.lifecycle),
+        class: class.unwrap_or_default(),
+        lifecycle: (is_new || entry.lifecycle_changed > Tick::NONE).then_some(lifecycle),
         basic: entry.basic_changes(Tick::NONE, wanted).map(plain).collect(),
         extra: entry.extra_changes(Tick::NONE, wanted).map(plain).collect(),
     };
-    match entry.prototype {
+    match prototype {
         Some(prototype) => Fate::Created { prototype, states },
         None => Fate::Changed(states),
     }

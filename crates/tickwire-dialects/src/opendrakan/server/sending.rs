@@ -12,7 +12,7 @@ use tickwire_wire::Full;
 use super::world::{Entry, Wanted, World};
 use crate::opendrakan::bundle::{self, Change};
 use crate::opendrakan::limits::{BUNDLE_MAX, TICKS_PER_SECOND};
-use crate::opendrakan::message::{self, Confirm, Lifecycle, Message, StateKind};
+use crate::opendrakan::message::{self, Confirm, Kind, Lifecycle, Message, ObjectChange};
 use crate::opendrakan::{ObjectId, Writer};
 
 #[derive(Debug)]
@@ -97,35 +97,32 @@ impl Packer {
 
     /// Everything about an object.
     fn pack_whole(&mut self, entry: &Entry) {
-        let object = entry.id;
-        if let Some(prototype) = entry.prototype {
-            let tick = self.sending.tick;
-            self.changes += 1;
-            self.pack(&Message::ObjectCreated {
-                tick,
-                object,
-                prototype,
-            });
+        if let Some(prototype) = entry.object.prototype {
+            self.pack_change(entry.id, ObjectChange::Created(prototype));
         }
-        self.pack_lifecycle(object, entry.lifecycle);
+        self.pack_lifecycle(entry.id, entry.object.lifecycle);
         self.pack_states(entry, Wanted::All);
     }
 
     /// What changed of an object that the reference has.
     fn pack_changes(&mut self, entry: &Entry) {
         if entry.lifecycle_changed > self.sending.reference {
-            self.pack_lifecycle(entry.id, entry.lifecycle);
+            self.pack_lifecycle(entry.id, entry.object.lifecycle);
         }
         self.pack_states(entry, Wanted::Changed);
     }
 
     fn pack_lifecycle(&mut self, object: ObjectId, lifecycle: Lifecycle) {
+        self.pack_change(object, ObjectChange::Lifecycle(lifecycle));
+    }
+
+    fn pack_change(&mut self, object: ObjectId, change: ObjectChange<'_>) {
         let tick = self.sending.tick;
         self.changes += 1;
-        self.pack(&Message::LifecycleChanged {
+        self.pack(&Message::ObjectChanged {
             tick,
             object,
-            lifecycle,
+            change,
         });
     }
 
@@ -134,7 +131,7 @@ impl Packer {
         let basic = entry.basic_bundle(reference, wanted);
         if basic.states > 0 {
             self.changes += basic.states;
-            self.pack_bundle(StateKind::Basic, entry.id, basic.bytes());
+            self.pack_bundle(Kind::ObjectStates, entry.id, basic.bytes());
         }
         let mut states = core::mem::take(&mut self.states);
         states.clear();
@@ -144,13 +141,13 @@ impl Packer {
             let mut scratch = core::mem::take(&mut self.scratch);
             scratch.clear();
             bundle::encode(&mut Writer::new(&mut scratch, BUNDLE_MAX), &states);
-            self.pack_bundle(StateKind::Extra, entry.id, &scratch);
+            self.pack_bundle(Kind::ObjectExtraStates, entry.id, &scratch);
             self.scratch = scratch;
         }
         self.states = states;
     }
 
-    fn pack_bundle(&mut self, kind: StateKind, object: ObjectId, bundle: &[u8]) {
+    fn pack_bundle(&mut self, kind: Kind, object: ObjectId, bundle: &[u8]) {
         let tick = self.sending.tick;
         self.pack_with(|w| message::encode_bundle(w, kind, tick, object, bundle));
     }

@@ -75,71 +75,42 @@ impl core::error::Error for SendError {}
 impl Server {
     /// Sends a message over a channel. It arrives whole and in order, at no particular tick.
     pub fn send_global(&mut self, to: To, channel: u32, body: &[u8]) -> Result<(), SendError> {
-        if body.len() > BODY_MAX {
-            return Err(SendError::TooLong);
-        }
-        let real_time = self.pending_time();
-        self.send(
-            to,
-            &Message::GlobalMessage {
-                channel,
-                real_time,
-                body,
-            },
-        );
-        Ok(())
+        let message = Message::GlobalMessage {
+            channel,
+            real_time: self.pending_time(),
+            body,
+        };
+        self.send(to, &message)
     }
 
     /// Sends a message from one object to another over a channel.
     pub fn send_object(&mut self, to: To, talk: ObjectTalk, body: &[u8]) -> Result<(), SendError> {
-        if body.len() > BODY_MAX {
-            return Err(SendError::TooLong);
-        }
-        let real_time = self.pending_time();
-        self.send(
-            to,
-            &Message::ObjectMessage {
-                channel: talk.channel,
-                sender: talk.sender,
-                receiver: talk.receiver,
-                real_time,
-                body,
-            },
-        );
-        Ok(())
+        let message = Message::ObjectMessage {
+            channel: talk.channel,
+            sender: talk.sender,
+            receiver: talk.receiver,
+            real_time: self.pending_time(),
+            body,
+        };
+        self.send(to, &message)
     }
 
     /// Begins an animation of an object, for everybody.
     pub fn animate(&mut self, animation: Animation) -> Result<(), SendError> {
-        self.find_database(animation.animation)?;
-        if !animation.speed.is_finite() {
-            return Err(SendError::NotFinite);
-        }
-        let real_time = self.pending_time();
-        self.send(
-            To::All,
-            &Message::ObjectAnimation {
-                real_time,
-                object: animation.object,
-                animation: animation.animation,
-                channel: animation.channel,
-                speed: animation.speed,
-            },
-        );
-        Ok(())
+        let message = Message::ObjectAnimation {
+            real_time: self.pending_time(),
+            object: animation.object,
+            animation: animation.animation,
+            channel: animation.channel,
+            speed: animation.speed,
+        };
+        self.send(To::All, &message)
     }
 
     /// Begins a sound, for everybody.
     pub fn play_sound(&mut self, sound: AssetRef) -> Result<(), SendError> {
-        self.find_database(sound)?;
         let real_time = self.pending_time();
-        self.send(To::All, &Message::Sound { real_time, sound });
-        Ok(())
-    }
-
-    fn find_database(&self, asset: AssetRef) -> Result<(), SendError> {
-        let known = usize::try_from(asset.database.0).is_ok_and(|at| at < self.databases.len());
-        known.then_some(()).ok_or(SendError::UnknownDatabase)
+        self.send(To::All, &Message::Sound { real_time, sound })
     }
 
     /// The moment of the tick that the game is working on.
@@ -147,7 +118,8 @@ impl Server {
         real_time(self.world.tick().next())
     }
 
-    fn send(&mut self, to: To, message: &Message<'_>) {
+    fn send(&mut self, to: To, message: &Message<'_>) -> Result<(), SendError> {
+        self.validate(message)?;
         let meant: Vec<_> = match to {
             To::All => self.clients().map(peer_id).collect(),
             To::One(client) => vec![peer_id(client)],
@@ -159,6 +131,31 @@ impl Server {
             {
                 self.cut_off(id);
             }
+        }
+        Ok(())
+    }
+
+    /// Fails if no client could read it.
+    fn validate(&self, message: &Message<'_>) -> Result<(), SendError> {
+        let is_known = |asset: AssetRef| (asset.database.0 as usize) < self.databases.len();
+        match *message {
+            Message::GlobalMessage { body, .. } | Message::ObjectMessage { body, .. }
+                if body.len() > BODY_MAX =>
+            {
+                Err(SendError::TooLong)
+            }
+            Message::ObjectAnimation { speed, .. } if !speed.is_finite() => {
+                Err(SendError::NotFinite)
+            }
+            Message::ObjectAnimation {
+                animation: asset, ..
+            }
+            | Message::Sound { sound: asset, .. }
+                if !is_known(asset) =>
+            {
+                Err(SendError::UnknownDatabase)
+            }
+            _ => Ok(()),
         }
     }
 }

@@ -10,15 +10,16 @@ mod entry;
 mod order;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
-use alloc::vec::Vec;
 
+use slab::Slab;
 use tickwire_state::Tick;
 
-use super::{CreateError, State, StateError};
+use super::{CreateError, StateError};
 use crate::opendrakan::limits::{GRAVES_MAX, OBJECTS_MAX};
 use crate::opendrakan::message::Lifecycle;
+use crate::opendrakan::snapshot::Object;
+use crate::opendrakan::value::Value;
 use crate::opendrakan::{ClassId, ObjectId, Registry};
-use entry::Origin;
 use order::{ChangeOrder, Place};
 
 pub(super) use entry::{Entry, Wanted};
@@ -29,10 +30,7 @@ pub(super) struct World {
     /// The last committed tick.
     tick: Tick,
     places: BTreeMap<ObjectId, Place>,
-    /// By place.
-    objects: Vec<Option<Entry>>,
-    /// Places that are empty again.
-    free: Vec<Place>,
+    objects: Slab<Entry>,
     by_change: ChangeOrder,
     /// Destroyed objects that somebody may still see, in the order of their end.
     graves: VecDeque<Grave>,
@@ -58,8 +56,7 @@ impl World {
             registry,
             tick: Tick::NONE,
             places: BTreeMap::new(),
-            objects: Vec::new(),
-            free: Vec::new(),
+            objects: Slab::new(),
             by_change: ChangeOrder::new(),
             graves: VecDeque::new(),
             forgotten: Tick::NONE,
@@ -113,13 +110,8 @@ impl World {
         if self.level.contains_key(&id) {
             return Err(CreateError::IdTaken { object: id });
         }
-        let mut entry = self.build_entry(Origin {
-            id,
-            class,
-            prototype: None,
-            created: Tick::NONE,
-        })?;
-        entry.lifecycle = lifecycle;
+        let mut entry = self.build_entry(id, class, None, Tick::NONE)?;
+        entry.object.lifecycle = lifecycle;
         self.level.insert(id, class);
         self.insert(entry);
         Ok(())
@@ -146,45 +138,46 @@ impl World {
         // A client that joins later never hears of clones that are gone, so a clone of a clone is
         // told as one of the level's object at the root of both.
         let known = self.get(prototype);
-        let root = known.and_then(|entry| entry.prototype).unwrap_or(prototype);
+        let root = known
+            .and_then(|entry| entry.object.prototype)
+            .unwrap_or(prototype);
         let class = *self.level.get(&root).ok_or(CreateError::UnknownPrototype)?;
-        let entry = self.build_entry(Origin {
-            id,
-            class,
-            prototype: Some(root),
-            created: self.tick.next(),
-        })?;
+        let entry = self.build_entry(id, class, Some(root), self.tick.next())?;
         self.insert(entry);
         Ok(())
     }
 
-    fn build_entry(&self, origin: Origin) -> Result<Entry, CreateError> {
+    fn build_entry(
+        &self,
+        id: ObjectId,
+        class: ClassId,
+        prototype: Option<ObjectId>,
+        created: Tick,
+    ) -> Result<Entry, CreateError> {
         if self.places.len() >= OBJECTS_MAX {
             return Err(CreateError::TooMany);
         }
-        let class = origin.class;
         let schema = self.registry.schema(class);
         let schema = schema.ok_or(CreateError::UnknownClass { class })?;
-        Ok(Entry::new(origin, schema))
+        let object = Object::untouched(Some(class), prototype, Some(schema));
+        Ok(Entry::new(id, object, created))
     }
 
     fn insert(&mut self, entry: Entry) {
         let id = entry.id;
-        let place = self.free.pop().unwrap_or_else(|| {
-            let next = u32::try_from(self.objects.len()).unwrap_or(u32::MAX);
-            self.objects.push(None);
-            Place(next)
-        });
-        if let Some(slot) = self.objects.get_mut(place.index()) {
-            *slot = Some(entry);
-        }
+        let place = Place(self.objects.insert(entry));
         self.next_id = self.next_id.max(id.0.saturating_add(1));
         self.places.insert(id, place);
         self.by_change.push(place);
     }
 
-    /// Sets a state; `jump` if it is not to be seen on its way.
-    pub(super) fn set(&mut self, id: ObjectId, state: State, jump: bool) -> Result<(), StateError> {
+    /// Sets the state of a number; `jump` if it is not to be seen on its way.
+    pub(super) fn set(
+        &mut self,
+        id: ObjectId,
+        state: (usize, Value),
+        jump: bool,
+    ) -> Result<(), StateError> {
         let now = self.tick.next();
         let (place, entry) = self.find(id)?;
         if entry.write(state, now, jump)? {
@@ -194,7 +187,11 @@ impl World {
     }
 
     /// Sets a state of an object of the level, as it is when the level is loaded.
-    pub(super) fn set_level_state(&mut self, id: ObjectId, state: State) -> Result<(), StateError> {
+    pub(super) fn set_level_state(
+        &mut self,
+        id: ObjectId,
+        state: (usize, Value),
+    ) -> Result<(), StateError> {
         let (_, entry) = self.find(id)?;
         entry.write(state, Tick::NONE, false).map(|_| ())
     }
@@ -209,8 +206,8 @@ impl World {
         let (place, entry) = self.find(id)?;
         if lifecycle == Lifecycle::Destroyed {
             self.bury(id, now);
-        } else if entry.lifecycle != lifecycle {
-            entry.lifecycle = lifecycle;
+        } else if entry.object.lifecycle != lifecycle {
+            entry.object.lifecycle = lifecycle;
             entry.lifecycle_changed = now;
             self.touch(place, now);
         }
@@ -222,12 +219,8 @@ impl World {
             return;
         };
         self.by_change.remove(place);
-        self.free.push(place);
-        let slot = self.objects.get_mut(place.index());
-        let Some(entry) = slot.and_then(Option::take) else {
-            return;
-        };
-        if entry.prototype.is_none() {
+        let entry = self.objects.remove(place.0);
+        if entry.object.prototype.is_none() {
             self.level_destroyed.insert(object);
         }
         let created = entry.created;
@@ -243,7 +236,7 @@ impl World {
 
     /// Notes that an object changed.
     fn touch(&mut self, place: Place, now: Tick) {
-        if let Some(Some(entry)) = self.objects.get_mut(place.index())
+        if let Some(entry) = self.objects.get_mut(place.0)
             && entry.changed != now
         {
             entry.changed = now;
@@ -255,7 +248,7 @@ impl World {
     fn find(&mut self, object: ObjectId) -> Result<(Place, &mut Entry), StateError> {
         let place = self.places.get(&object).copied();
         place
-            .and_then(|place| Some((place, self.objects.get_mut(place.index())?.as_mut()?)))
+            .and_then(|place| Some((place, self.objects.get_mut(place.0)?)))
             .ok_or(StateError::UnknownObject { object })
     }
 
@@ -264,7 +257,7 @@ impl World {
     }
 
     fn at(&self, place: Place) -> Option<&Entry> {
-        self.objects.get(place.index())?.as_ref()
+        self.objects.get(place.0)
     }
 
     /// Everything that is there, by number.
@@ -306,8 +299,10 @@ impl World {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
-    use crate::opendrakan::Schema;
+    use crate::opendrakan::{Schema, VISIBILITY};
 
     /// A world of so many objects, committed once.
     fn world(objects: u32) -> World {
@@ -330,7 +325,7 @@ mod tests {
         let before = world.tick();
         for id in [7, 70, 700, 7_000] {
             for visible in [false, true, false] {
-                let state = State::Visibility(visible);
+                let state = (VISIBILITY, Value::Bool(visible));
                 world.set(ObjectId(id), state, false).unwrap();
             }
         }
@@ -354,7 +349,8 @@ mod tests {
             assert_eq!(world.changed_after(Tick::NONE).count(), 1);
             world.set_lifecycle(made, Lifecycle::Destroyed).unwrap();
         }
-        assert_eq!((world.objects.len(), world.objects().count()), (3, 2));
+        assert!(world.objects.capacity() < 10, "{world:?}");
+        assert_eq!(world.objects().count(), 2);
     }
 
     #[test]

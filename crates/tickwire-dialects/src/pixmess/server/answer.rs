@@ -96,7 +96,12 @@ impl Server {
             if let Some(peer) = self.peers.state(id) {
                 peer.rates.edits.count(now);
             }
-            self.show_block(at, block);
+            self.scene.set_block(at, block);
+            // Whoever asked is answered in the order in which it asked; the others hear at their turn.
+            self.show_block_to(id, at, block);
+            if let Some(peer) = self.peers.state(id) {
+                peer.sight.note_block_told(&self.scene, at.chunk());
+            }
             self.read_on(now, id);
         }
     }

@@ -18,17 +18,14 @@ use super::connection::Guest;
 use super::sight::Sight;
 
 impl Server {
-    /// Tells everybody who holds the block's chunk.
-    pub(super) fn show_block(&mut self, at: BlockId, block: Block) {
-        let Self { peers, scene, .. } = self;
-        for &id in scene.watchers(at.chunk()) {
-            peers.tell_of(id, at.set, block_set(at, block));
-        }
-    }
-
     /// Tells one client what is in a place.
     pub(super) fn show_block_to(&mut self, id: PeerId, at: BlockId, block: Block) {
-        self.peers.tell_of(id, at.set, block_set(at, block));
+        let block_set = FromServer::BlockSet(BlockSet {
+            sublayer: at.sublayer,
+            cell: at.cell.low(),
+            block,
+        });
+        self.peers.tell_of(id, at.set, block_set);
     }
 
     /// Gives a client a chunk. Whoever stands in it follows as news.
@@ -117,12 +114,4 @@ impl Server {
             .map(|(id, _)| id)
             .collect()
     }
-}
-
-fn block_set(at: BlockId, block: Block) -> FromServer<Shared> {
-    FromServer::BlockSet(BlockSet {
-        sublayer: at.sublayer,
-        cell: at.cell.low(),
-        block,
-    })
 }

@@ -1,6 +1,7 @@
 //! What there is to be seen, and who watches where.
 //!
-//! Entities by number and by chunk; chunks with those who hold them; movable sets with their corners.
+//! Entities by number and by chunk; chunks with those who hold them, and which of their blocks changed;
+//! movable sets with their corners.
 //! Only bookkeeping: who is told what follows from it in [`news`](super::news).
 //!
 //! Every change has a [`Stamp`], which entity and chunk keep. A client that remembers the stamp of what
@@ -12,8 +13,10 @@ use alloc::vec::Vec;
 use tickwire_session::PeerId;
 
 use crate::pixmess::limits::TRAIL_STEPS;
-use crate::pixmess::message::{FromServer, Look, Shared};
-use crate::pixmess::{Cell, ChunkId, ChunkXy, Direction, EntityId, SetId};
+use crate::pixmess::message::{BlockSet, FromServer, Look, Shared};
+use crate::pixmess::{Block, BlockId, Cell, ChunkId, ChunkXy, Direction, EntityId, SetId};
+
+use super::blocks::Changes;
 
 /// A moment in the life of the scene, counted in changes.
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
@@ -22,6 +25,11 @@ pub(super) struct Stamp(u64);
 impl Stamp {
     /// Before everything.
     pub(super) const NEVER: Self = Self(0);
+
+    /// The one after this.
+    pub(super) const fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
 }
 
 /// An entity.
@@ -103,6 +111,13 @@ struct Crowd {
     changed: Stamp,
 }
 
+/// A chunk that somebody holds.
+#[derive(Debug, Default)]
+struct Watched {
+    watchers: Vec<PeerId>,
+    changes: Changes,
+}
+
 /// Everything there is.
 #[derive(Debug, Default)]
 pub(super) struct Scene {
@@ -111,9 +126,9 @@ pub(super) struct Scene {
     /// The entities of each chunk that has any.
     crowds: BTreeMap<ChunkXy, Crowd>,
     /// Chunks in which something changed since that was last asked.
-    changed: BTreeSet<ChunkXy>,
-    /// Who holds each chunk that anybody holds.
-    watchers: BTreeMap<ChunkId, Vec<PeerId>>,
+    changed: BTreeSet<ChunkId>,
+    /// The chunks that anybody holds.
+    watched: BTreeMap<ChunkId, Watched>,
     sets: BTreeMap<SetId, Cell>,
 }
 
@@ -151,8 +166,38 @@ impl Scene {
         Some(from)
     }
 
-    fn tick(&mut self) -> Stamp {
-        self.now.0 += 1;
+    /// A block is another; of one in a chunk that nobody holds nobody is told.
+    pub(super) fn set_block(&mut self, at: BlockId, block: Block) {
+        let now = self.tick();
+        if let Some(watched) = self.watched.get_mut(&at.chunk()) {
+            watched.changes.insert(now, (at.cell, at.sublayer), block);
+            self.changed.insert(at.chunk());
+        }
+    }
+
+    /// The blocks of a chunk that changed after a moment, oldest change first.
+    pub(super) fn blocks_since(
+        &self,
+        chunk: ChunkId,
+        seen: Stamp,
+    ) -> impl Iterator<Item = (Stamp, BlockSet)> {
+        let changes = self.watched.get(&chunk).map(|it| it.changes.since(seen));
+        changes
+            .into_iter()
+            .flatten()
+            .map(|(stamp, (cell, sublayer), block)| {
+                let cell = cell.low();
+                let block_set = BlockSet {
+                    sublayer,
+                    cell,
+                    block,
+                };
+                (stamp, block_set)
+            })
+    }
+
+    const fn tick(&mut self) -> Stamp {
+        self.now = self.now.next();
         self.now
     }
 
@@ -161,7 +206,7 @@ impl Scene {
         let crowd = self.crowds.entry(at.chunk()).or_default();
         crowd.stands.insert(id, Stand { at, changed });
         crowd.changed = changed;
-        self.changed.insert(at.chunk());
+        self.changed.insert(ChunkId::root(at.chunk()));
     }
 
     fn leave(&mut self, id: EntityId, chunk: ChunkXy) {
@@ -172,7 +217,7 @@ impl Scene {
                 self.crowds.remove(&chunk);
             }
         }
-        self.changed.insert(chunk);
+        self.changed.insert(ChunkId::root(chunk));
     }
 
     /// The stamp of the newest change.
@@ -204,25 +249,25 @@ impl Scene {
 
     /// A chunk in which something changed since it was last given out here.
     pub(super) fn pop_changed(&mut self) -> Option<ChunkId> {
-        self.changed.pop_first().map(ChunkId::root)
+        self.changed.pop_first()
     }
 
     pub(super) fn watch(&mut self, chunk: ChunkId, who: PeerId) {
-        self.watchers.entry(chunk).or_default().push(who);
+        self.watched.entry(chunk).or_default().watchers.push(who);
     }
 
     pub(super) fn unwatch(&mut self, chunk: ChunkId, who: PeerId) {
-        if let Some(watchers) = self.watchers.get_mut(&chunk) {
-            watchers.retain(|watcher| *watcher != who);
-            if watchers.is_empty() {
-                self.watchers.remove(&chunk);
+        if let Some(watched) = self.watched.get_mut(&chunk) {
+            watched.watchers.retain(|watcher| *watcher != who);
+            if watched.watchers.is_empty() {
+                self.watched.remove(&chunk);
             }
         }
     }
 
     /// Who holds a chunk.
     pub(super) fn watchers(&self, chunk: ChunkId) -> &[PeerId] {
-        self.watchers.get(&chunk).map_or(&[], |watchers| watchers)
+        self.watched.get(&chunk).map_or(&[], |it| &it.watchers)
     }
 
     /// Where a set's corner is; the root's is at zero.
@@ -242,7 +287,7 @@ impl Scene {
     }
 
     pub(super) fn remove_set(&mut self, set: SetId) -> Option<Cell> {
-        self.watchers.retain(|chunk, _| chunk.set != set);
+        self.watched.retain(|chunk, _| chunk.set != set);
         self.sets.remove(&set)
     }
 

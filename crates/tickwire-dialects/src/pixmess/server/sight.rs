@@ -1,7 +1,7 @@
 //! What a client holds and knows, and what it is to be told next.
 //!
-//! In: the scene as it is. Out: messages that bring what the client knows closer to it, nearest entities
-//! first and the others by turns, never more than were asked for.
+//! In: the scene as it is. Out: messages that bring what the client knows closer to it, blocks in the order
+//! in which they changed, nearest entities first and the others by turns, never more than were asked for.
 //!
 //! A client knows the entities that stand in the chunks it holds, except those it asked not to hear of.
 //! Its own is apart from all that: created once, at login, never destroyed for it, and never moved by
@@ -30,6 +30,8 @@ pub(super) struct Sight {
     muted: BTreeMap<EntityId, Stamp>,
     /// Who was told of last by turns.
     turn: EntityId,
+    /// The place among the chunks held of the one whose blocks are told of first.
+    block_turn: usize,
     /// The layer set that its packets mean.
     pub(super) its_set: SetId,
     /// The layer set that packets to it mean.
@@ -42,8 +44,10 @@ pub(super) struct Held {
     pub(super) chunk: ChunkId,
     /// The entities that it was told are here, and as of when.
     known: BTreeMap<EntityId, Stamp>,
-    /// Everything that changed here until then was told.
+    /// Every entity that changed here until then was told.
     seen: Stamp,
+    /// Every block that changed here until then was told.
+    blocks_seen: Stamp,
 }
 
 /// An entity of which a client has not heard the newest.
@@ -94,9 +98,11 @@ impl Sight {
                 chunk,
                 known: BTreeMap::new(),
                 seen: Stamp::NEVER,
+                blocks_seen: Stamp::NEVER,
             },
         };
         held.seen = Stamp::NEVER;
+        held.blocks_seen = scene.now();
         for told in held.known.values_mut() {
             *told = Stamp::NEVER;
         }
@@ -150,15 +156,22 @@ impl Sight {
         for entity in self.lost.drain(..gone) {
             say(FromServer::EntityDestruction { entity });
         }
+        if !self.lost.is_empty() {
+            return Told {
+                compared,
+                messages: gone,
+                complete: false,
+            };
+        }
+        // Who builds and who walks must not keep each other from being told of.
+        let (blocks, all_blocks) = self.tell_blocks(scene, (most - gone).div_ceil(2), &mut say);
+        let before = gone + blocks;
         let mut told = Told {
             compared,
-            messages: gone,
-            complete: self.lost.is_empty() && gone + stale.len() <= most,
+            messages: before,
+            complete: all_blocks && before + stale.len() <= most,
         };
-        if !self.lost.is_empty() {
-            return told;
-        }
-        self.choose(&mut stale, most - gone);
+        self.choose(&mut stale, most.saturating_sub(before));
         for it in stale {
             told.messages += self.tell_entity(scene, it, told.complete, &mut say);
         }
@@ -170,12 +183,55 @@ impl Sight {
         told
     }
 
+    /// Tells of blocks that changed; in how many messages, and whether those are all.
+    fn tell_blocks(
+        &mut self,
+        scene: &Scene,
+        most: usize,
+        say: &mut impl FnMut(FromServer<Shared>),
+    ) -> (usize, bool) {
+        let mut messages = 0;
+        let first = self.block_turn % self.held.len().max(1);
+        let (earlier, later) = self.held.split_at_mut(first);
+        for (place, held) in later.iter_mut().chain(earlier).enumerate() {
+            for (stamp, block_set) in scene.blocks_since(held.chunk, held.blocks_seen) {
+                if messages >= most {
+                    // The next turn begins with the chunk behind this one.
+                    self.block_turn = first + place + 1;
+                    return (messages, false);
+                }
+                let set = held.chunk.set;
+                if core::mem::replace(&mut self.our_set, set) != set {
+                    say(FromServer::LayersetSelect { set });
+                    messages += 1;
+                }
+                say(FromServer::BlockSet(block_set));
+                messages += 1;
+                held.blocks_seen = stamp;
+            }
+        }
+        (messages, true)
+    }
+
+    /// The client was told of the newest change of a block of this chunk apart from its turn.
+    pub(super) fn note_block_told(&mut self, scene: &Scene, chunk: ChunkId) {
+        let held = self.held.iter_mut().find(|held| held.chunk == chunk);
+        if let Some(held) = held
+            && scene.blocks_since(chunk, held.blocks_seen).nth(1).is_none()
+        {
+            held.blocks_seen = scene.now();
+        }
+    }
+
     /// Finds who is not as the client knows it, and those it has lost sight of; how many were compared.
     fn compare(&mut self, scene: &Scene, viewer: Viewer, stale: &mut Vec<Stale>) -> usize {
         let Self { held, muted, .. } = self;
         let mut strays = Vec::new();
         let mut compared = 0;
-        for (place, Held { chunk, known, seen }) in held.iter_mut().enumerate() {
+        for (place, it) in held.iter_mut().enumerate() {
+            let Held {
+                chunk, known, seen, ..
+            } = it;
             if !scene.changed_since(*chunk, *seen) {
                 continue;
             }
@@ -296,9 +352,9 @@ mod tests {
     use alloc::vec;
 
     use super::*;
+    use crate::pixmess::ChunkXy;
     use crate::pixmess::message::Look;
     use crate::pixmess::server::scene::Entity;
-    use crate::pixmess::{ChunkXy, Direction};
 
     const CHUNK: ChunkId = ChunkId::root(ChunkXy { x: 0, y: 0 });
     const VIEWER: Viewer = Viewer {
@@ -339,21 +395,22 @@ mod tests {
         (ids, told.complete)
     }
 
-    fn stir(scene: &mut Scene, ids: impl Iterator<Item = u16>) {
+    /// They were put where they are, so that everybody has to be told.
+    fn mark_dirty(scene: &mut Scene, ids: impl Iterator<Item = u16>) {
         for id in ids {
             let at = scene.entity(EntityId(id)).unwrap().at;
-            scene.relocate(EntityId(id), at.step(Direction::South).unwrap(), None);
+            scene.relocate(EntityId(id), at, None);
         }
     }
 
     #[test]
     fn half_are_the_nearest_and_half_are_next_in_turn() {
         let (mut scene, mut sight) = row(40);
-        stir(&mut scene, 1..=40);
+        mark_dirty(&mut scene, 1..=40);
         assert_eq!(told(&mut sight, &scene, 4), (vec![1, 2, 39, 40], false));
         // Those close by never rest, and everybody's turn comes nevertheless.
         for turn in 1..19 {
-            stir(&mut scene, 39..=40);
+            mark_dirty(&mut scene, 39..=40);
             let next = 2 * turn;
             let expected = vec![next + 1, next + 2, 39, 40];
             assert_eq!(told(&mut sight, &scene, 4), (expected, turn == 18));
@@ -391,7 +448,7 @@ mod tests {
         let (mut scene, mut sight) = row(3);
         let idle = sight.tell(&scene, VIEWER, 10, |_| {});
         assert_eq!((idle.compared, idle.messages), (0, 0));
-        stir(&mut scene, 2..3);
+        mark_dirty(&mut scene, 2..3);
         assert_eq!(sight.tell(&scene, VIEWER, 10, |_| {}).compared, 3);
     }
 }

@@ -6,8 +6,8 @@ use tickwire_dialects::lwar::{
 };
 use tickwire_session::{Ended, Instant, Path, Session};
 
-use super::super::script::{BOB, ClientScript, Packet, SERVER, ms};
-use super::super::words::{
+use crate::script::{BOB, ClientScript, Packet, SERVER, ms};
+use crate::words::{
     GUNS, add, body, chat, connect, datagram, entity, join, player, reliable, update,
 };
 

@@ -4,8 +4,8 @@ use tickwire_dialects::lwar::message::{Framed, Reliable, Unreliable};
 use tickwire_dialects::lwar::{ClientEvent, EndReason, Kind, Phase, SayError};
 use tickwire_session::Session;
 
-use super::super::script::{ClientScript, ms};
-use super::super::words::{add, body, chat, entity, join, leave, player, reliable, update};
+use crate::script::{ClientScript, ms};
+use crate::words::{add, body, chat, entity, join, leave, player, reliable, update};
 
 const OVER: Phase = Phase::Ended(EndReason::Disconnected);
 

@@ -5,8 +5,8 @@ use tickwire_dialects::lwar::message::{
 };
 use tickwire_dialects::lwar::{ClientEvent, EntityId, Header, Id, Kind, PlayerId, Shown};
 
-use super::super::script::{BOB, ClientScript, SERVER, ms};
-use super::super::words::{
+use crate::script::{BOB, ClientScript, SERVER, ms};
+use crate::words::{
     GUNS, add, body, chat, connect, datagram, entity, forward, join, leave, player, reliable,
     remove, rename, select, stats, update, update_circle, update_pos, update_ray,
 };

@@ -5,8 +5,8 @@ use tickwire_dialects::lwar::{
     Button, Buttons, ClientEvent, Controls, EndReason, Phase, PlayerId, Point, SayError, limits,
 };
 
-use super::super::script::{ClientScript, Packet, STEP, ms};
-use super::super::words::{GUNS, chat, player, rename, select};
+use crate::script::{ClientScript, Packet, STEP, ms};
+use crate::words::{GUNS, chat, player, rename, select};
 
 fn input(packet: &Packet) -> Option<Input> {
     packet.unreliable.iter().find_map(|message| match message {

@@ -3,10 +3,10 @@
 use tickwire_dialects::lwar::message::{Reliable, Unreliable};
 use tickwire_dialects::lwar::{ClientEvent, Kind, Phase, PlayerId};
 
-use super::super::script::{ClientScript, ms};
-use super::super::words::{GUNS, add, body, entity, join, player, select, update};
+use crate::script::{ClientScript, ms};
+use crate::words::{GUNS, add, body, entity, join, player, select, update};
 
-fn has_input(packet: &super::super::script::Packet) -> bool {
+fn has_input(packet: &crate::script::Packet) -> bool {
     let input = |message: &Unreliable<'_>| matches!(message, Unreliable::Input(_));
     packet.unreliable.iter().any(input)
 }

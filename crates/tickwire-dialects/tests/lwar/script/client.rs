@@ -10,8 +10,10 @@ use tickwire_dialects::lwar::{
 };
 use tickwire_session::{Addr, Events, Instant, Session, Transmit};
 
-use super::super::words::{datagram, join, player, reliable};
 use super::{Packet, link};
+use crate::states;
+use crate::watch::Watch;
+use crate::words::{datagram, join, player, reliable};
 
 /// Where the script's server is.
 pub(crate) const SERVER: Addr = link(0);
@@ -23,10 +25,9 @@ pub(crate) struct ClientScript {
     said: u32,
     /// What the server acknowledges.
     pub(crate) ack: u32,
-    /// What the client's newest packet acknowledged.
-    acked: u32,
     mail: VecDeque<Packet>,
     events: Vec<ClientEvent>,
+    pub(crate) watch: Watch<()>,
 }
 
 impl ClientScript {
@@ -43,9 +44,9 @@ impl ClientScript {
             now,
             said: 0,
             ack: 0,
-            acked: 0,
             mail: VecDeque::new(),
             events: Vec::new(),
+            watch: Watch::new(&states::CLIENT, "Connecting"),
         };
         script.drain();
         script
@@ -133,11 +134,6 @@ impl ClientScript {
     /// The number of the server's next reliable message.
     pub(crate) const fn next_number(&self) -> u32 {
         self.said + 1
-    }
-
-    /// The number that the client expects next, by what it last acknowledged.
-    pub(crate) fn expected_number(&self) -> u32 {
-        self.acked + 1
     }
 
     /// Milliseconds of the server's clock.
@@ -252,14 +248,14 @@ impl ClientScript {
             let mut sent = 0;
             while let Some(transmit) = self.client.poll_transmit(self.now, &mut out) {
                 assert_eq!(transmit, Transmit::Datagram { to: SERVER });
-                let packet = Packet::decode(core::mem::take(&mut out));
-                self.acked = packet.header.ack;
-                self.mail.push_back(packet);
+                self.mail
+                    .push_back(Packet::decode(core::mem::take(&mut out)));
                 sent += 1;
                 assert!(sent < 10_000, "sending never ends");
             }
             self.events
                 .extend(core::iter::from_fn(|| self.client.poll_event()));
+            self.watch.look(&self.client, |_| Some(()));
             if self.client.poll_timeout().is_none_or(|at| at > self.now) {
                 return;
             }

@@ -4,7 +4,7 @@ use tickwire_dialects::lwar::Header;
 use tickwire_dialects::lwar::limits::PACKET_MAX;
 use tickwire_dialects::lwar::message::{Framed, Reliable, Unreliable};
 
-use super::super::words::{datagram, decode};
+use crate::words::{datagram, decode};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Packet {

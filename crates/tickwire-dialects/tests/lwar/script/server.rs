@@ -10,8 +10,10 @@ use tickwire_dialects::lwar::{
 };
 use tickwire_session::{Addr, Events, Instant, Session, Transmit};
 
-use super::super::words::{connect, datagram, forward, join, reliable};
 use super::{ANN, BOB, Packet};
+use crate::states;
+use crate::watch::Watch;
+use crate::words::{connect, datagram, forward, join, reliable};
 
 const SECRET: [u8; 32] = [7; 32];
 
@@ -27,6 +29,7 @@ pub(crate) struct ServerScript {
     clients: BTreeMap<Addr, Speaker>,
     mail: VecDeque<(Addr, Packet)>,
     events: Vec<ServerEvent>,
+    pub(crate) watch: Watch<Addr>,
 }
 
 /// A client's side of the numbering.
@@ -56,6 +59,7 @@ impl ServerScript {
             clients: BTreeMap::new(),
             mail: VecDeque::new(),
             events: Vec::new(),
+            watch: Watch::new(&states::SERVER, "stranger"),
         }
     }
 
@@ -366,6 +370,7 @@ impl ServerScript {
             }
             self.events
                 .extend(core::iter::from_fn(|| self.server.poll_event()));
+            self.watch.look(&self.server, |peer| Some(peer.addr));
             if self.server.poll_timeout().is_none_or(|at| at > self.now) {
                 return;
             }

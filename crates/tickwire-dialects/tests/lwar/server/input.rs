@@ -3,8 +3,8 @@
 use tickwire_dialects::lwar::message::{Framed, Input, Unreliable};
 use tickwire_dialects::lwar::{Button, Header, History, PlayerId, Point};
 
-use super::super::script::{ANN, BOB, ServerScript, first_id, ms};
-use super::super::words::{chat, datagram, forward, reliable};
+use crate::script::{ANN, BOB, ServerScript, first_id, ms};
+use crate::words::{chat, datagram, forward, reliable};
 
 fn playing() -> (ServerScript, PlayerId) {
     let mut s = ServerScript::new();

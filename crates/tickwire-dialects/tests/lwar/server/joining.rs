@@ -4,8 +4,8 @@
 use tickwire_dialects::lwar::message::{Framed, Reliable, Unreliable};
 use tickwire_dialects::lwar::{Kind, PlayerId, ServerEvent, Shape};
 
-use super::super::script::{ANN, BOB, ServerScript, first_id, ms};
-use super::super::words::{chat, connect, datagram, forward, join, reliable};
+use crate::script::{ANN, BOB, ServerScript, first_id, ms};
+use crate::words::{chat, connect, datagram, forward, join, reliable};
 
 /// A server that ANN has sent its Connect, and that has answered.
 fn joining() -> ServerScript {

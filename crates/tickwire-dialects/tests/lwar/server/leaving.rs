@@ -5,10 +5,8 @@ use std::time::Duration;
 use tickwire_dialects::lwar::message::Reliable;
 use tickwire_dialects::lwar::{Departure, Kind, PlayerId, ServerEvent, Shape};
 
-use super::super::script::{ANN, BOB, ServerScript, link, ms};
-use super::super::words::{
-    add, chat, connect, datagram, entity, forward, join, leave, reliable, remove,
-};
+use crate::script::{ANN, BOB, ServerScript, link, ms};
+use crate::words::{add, chat, connect, datagram, entity, forward, join, leave, reliable, remove};
 
 const ANYWHERE: Shape = Shape::Place { x: 0, y: 0 };
 

@@ -9,8 +9,8 @@ use tickwire_dialects::lwar::{
 };
 use tickwire_session::Events;
 
-use super::super::script::{ANN, BOB, CID, ServerScript, first_id, ms};
-use super::super::words::{GUNS, connect, datagram, join, reliable, remove, rename, select};
+use crate::script::{ANN, BOB, CID, ServerScript, first_id, ms};
+use crate::words::{GUNS, connect, datagram, join, reliable, remove, rename, select};
 
 /// The game does this for 14 s, while BOB follows and ANN says nothing at all; then ANN is back.
 fn miss_14_seconds(s: &mut ServerScript, mut game: impl FnMut(u32, &mut Server)) {

@@ -3,8 +3,8 @@
 use tickwire_dialects::lwar::message::{Reliable, Selection};
 use tickwire_dialects::lwar::{Kind, PlayerId, ServerEvent, Shape, limits};
 
-use super::super::script::{ANN, BOB, ServerScript, first_id, ms};
-use super::super::words::{GUNS, add, chat, datagram, entity, reliable, remove, rename, select};
+use crate::script::{ANN, BOB, ServerScript, first_id, ms};
+use crate::words::{GUNS, add, chat, datagram, entity, reliable, remove, rename, select};
 
 #[test]
 fn chat_goes_to_everybody_and_to_the_speaker() {

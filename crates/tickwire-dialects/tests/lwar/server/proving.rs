@@ -5,8 +5,8 @@
 use tickwire_dialects::lwar::message::{Framed, Reliable};
 use tickwire_dialects::lwar::{Kind, PlayerId, ServerEvent, Shape, limits};
 
-use super::super::script::{ANN, BOB, Packet, ServerScript, first_id, link, ms};
-use super::super::words::{GUNS, chat, connect, forward, join, leave, reliable, rename, select};
+use crate::script::{ANN, BOB, Packet, ServerScript, first_id, link, ms};
+use crate::words::{GUNS, chat, connect, forward, join, leave, reliable, rename, select};
 
 /// A server with so many planets, whose Join ANN has acknowledged. The answer is not read yet.
 fn proving(planets: u16) -> ServerScript {

@@ -3,8 +3,8 @@
 use tickwire_dialects::lwar::{Departure, ServerEvent};
 use tickwire_session::Session;
 
-use super::super::script::{ANN, BOB, CID, ServerScript, ms};
-use super::super::words::{connect, leave};
+use crate::script::{ANN, BOB, CID, ServerScript, ms};
+use crate::words::{connect, leave};
 
 #[test]
 fn everybody_is_told_that_it_is_removed() {

@@ -4,8 +4,8 @@ use tickwire_dialects::lwar::message::{Reliable, Unreliable};
 use tickwire_dialects::lwar::{Header, ServerConfig, limits};
 use tickwire_session::{Addr, Session};
 
-use super::super::script::{ANN, BOB, CID, Packet, ServerScript, first_id, link, ms};
-use super::super::words::{chat, connect, datagram, forward, join, reliable};
+use crate::script::{ANN, BOB, CID, Packet, ServerScript, first_id, link, ms};
+use crate::words::{chat, connect, datagram, forward, join, reliable};
 
 /// What Full looks like, in answer to a Connect of this number.
 #[track_caller]

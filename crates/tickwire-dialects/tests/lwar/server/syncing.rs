@@ -3,8 +3,8 @@
 use tickwire_dialects::lwar::message::{Reliable, Unreliable};
 use tickwire_dialects::lwar::{Kind, PlayerId, ServerEvent, Shape};
 
-use super::super::script::{ANN, BOB, ServerScript, first_id, ms};
-use super::super::words::{GUNS, add, chat, connect, entity, join, select};
+use crate::script::{ANN, BOB, ServerScript, first_id, ms};
+use crate::words::{GUNS, add, chat, connect, entity, join, select};
 
 const AT_REST: Shape = Shape::Body {
     x: 500,

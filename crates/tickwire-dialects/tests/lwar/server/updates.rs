@@ -5,8 +5,8 @@ use tickwire_dialects::lwar::message::{
 };
 use tickwire_dialects::lwar::{EntityId, Kind, PlayerId, Shape, limits};
 
-use super::super::script::{ANN, BOB, Packet, STEP, ServerScript, ms};
-use super::super::words::{body, entity, stats, update, update_circle, update_pos, update_ray};
+use crate::script::{ANN, BOB, Packet, STEP, ServerScript, ms};
+use crate::words::{body, entity, stats, update, update_circle, update_pos, update_ray};
 
 fn playing() -> (ServerScript, PlayerId) {
     let mut s = ServerScript::new();

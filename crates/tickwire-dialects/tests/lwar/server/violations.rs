@@ -5,8 +5,8 @@ use std::time::Duration;
 use tickwire_dialects::lwar::message::{Framed, Reliable, Selection, Unreliable};
 use tickwire_dialects::lwar::{Departure, Kind, PlayerId, ServerEvent};
 
-use super::super::script::{ANN, BOB, ServerScript, first_id, ms};
-use super::super::words::{
+use crate::script::{ANN, BOB, ServerScript, first_id, ms};
+use crate::words::{
     GUNS, add, chat, connect, datagram, entity, forward, join, leave, reliable, remove, rename,
     select, stats,
 };

@@ -2,59 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use tickwire_dialects::opendrakan::bundle::Change;
-use tickwire_dialects::opendrakan::message::{BasicChanges, Confirm, Lifecycle, Message};
-use tickwire_dialects::opendrakan::{ClassId, Classes, ClientEvent, LoadedLevel, ObjectId, Value};
-use tickwire_state::{Tick, Vec3};
+use tickwire_dialects::opendrakan::message::{Lifecycle, Message, ObjectChange};
+use tickwire_dialects::opendrakan::{
+    ClassId, Classes, ClientEvent, LoadedLevel, ObjectId, TRANSLATION, Tick, Value, Vec3,
+};
 
-use crate::script::{CLASS, ClientScript, loaded};
-
-pub(super) fn confirm(tick: u64, changes: u32, reference: u64) -> Message<'static> {
-    Message::ConfirmSnapshot(Confirm {
-        tick: Tick(tick),
-        real_time: tick as f64 / 60.0,
-        changes,
-        reference: Tick(reference),
-    })
-}
+use crate::script::{CLASS, ClientScript, changed, confirm, loaded, state};
 
 pub(super) fn place(tick: u64, object: u32, x: f32, jump: bool) -> Message<'static> {
     let value = Value::Vec3(Vec3 { x, ..Vec3::ZERO });
-    let change = Change {
-        index: 0,
-        value,
-        jump,
-    };
-    Message::ObjectStates {
-        tick: Tick(tick),
-        object: ObjectId(object),
-        states: BasicChanges::from_iter([change]),
-    }
+    changed(tick, object, state(TRANSLATION, value, jump))
 }
 
 fn created(tick: u64, object: u32, prototype: u32) -> Message<'static> {
-    Message::ObjectCreated {
-        tick: Tick(tick),
-        object: ObjectId(object),
-        prototype: ObjectId(prototype),
-    }
+    changed(tick, object, ObjectChange::Created(ObjectId(prototype)))
 }
 
 fn lifecycle(tick: u64, object: u32, lifecycle: Lifecycle) -> Message<'static> {
-    Message::LifecycleChanged {
-        tick: Tick(tick),
-        object: ObjectId(object),
-        lifecycle,
-    }
+    changed(tick, object, ObjectChange::Lifecycle(lifecycle))
 }
 
 /// Health and arms of an object.
 fn extra(tick: u64, object: u32, bundle: &'static [u8]) -> Message<'static> {
-    Message::ObjectExtraStates {
-        tick: Tick(tick),
-        object: ObjectId(object),
-        bundle,
-    }
+    changed(tick, object, ObjectChange::ExtraStates(bundle))
 }
 
 fn x(script: &ClientScript, object: u32) -> Option<f32> {
@@ -260,11 +230,7 @@ fn an_unknown_class_keeps_its_snapshot_from_being_complete() {
 fn an_extra_bundle_that_is_none_is_counted() {
     let mut script = ClientScript::loaded();
     for bundle in [&[0x08, 0][..], &[0x02, 0, 1], &[0x01, 0, 9, 9]] {
-        script.send(&[Message::ObjectExtraStates {
-            tick: Tick(3),
-            object: ObjectId(1),
-            bundle,
-        }]);
+        script.send(&[extra(3, 1, bundle)]);
     }
     script.send(&[confirm(3, 1, 0)]);
     assert_eq!(script.client.counters().bad_bundle, 3);

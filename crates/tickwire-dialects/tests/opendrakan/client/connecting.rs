@@ -1,24 +1,14 @@
 //! Dialling, attaching, and the ends of it.
 
-use tickwire_dialects::opendrakan::message::{ActionState, Confirm, Message, Way};
+use tickwire_dialects::opendrakan::message::{ActionState, Message, Way};
 use tickwire_dialects::opendrakan::{ActError, ClientEvent, EndReason, Phase};
 use tickwire_session::{Ended, Session, StreamId, Token, Transmit};
-use tickwire_state::Tick;
 
 use crate::golden::unhex;
-use crate::script::{ClientScript, SERVER, each, machine, ms};
+use crate::script::{ClientScript, SERVER, bytes_of, confirm, each, machine, ms};
 
 const STREAM: StreamId = StreamId::Dialled(0);
 const TOKEN: Token = Token(0x77);
-
-fn confirm(tick: u64) -> Message<'static> {
-    Message::ConfirmSnapshot(Confirm {
-        tick: Tick(tick),
-        real_time: tick as f64 / 60.0,
-        changes: 0,
-        reference: Tick::NONE,
-    })
-}
 
 /// How many datagrams showed the token since this was last asked.
 fn shown(script: &mut ClientScript) -> usize {
@@ -58,7 +48,7 @@ fn it_shows_its_token_every_100_ms_until_a_datagram_comes() {
     assert_eq!(shown(&mut script), 1);
     script.pass(ms(1_000));
     assert_eq!(shown(&mut script), 10);
-    script.send(&[confirm(3)]);
+    script.send(&[confirm(3, 0, 0)]);
     script.pass(ms(900));
     assert_eq!(shown(&mut script), 0);
 }
@@ -67,11 +57,11 @@ fn it_shows_its_token_every_100_ms_until_a_datagram_comes() {
 fn it_shows_its_token_again_to_stay_alive_and_when_nothing_comes() {
     let mut script = ClientScript::open();
     script.write(&[Message::Attach { token: TOKEN }]);
-    script.send(&[confirm(3)]);
+    script.send(&[confirm(3, 0, 0)]);
     shown(&mut script);
     for tick in 2..10 {
         script.pass(ms(500));
-        script.send(&[confirm(tick * 3)]);
+        script.send(&[confirm(tick * 3, 0, 0)]);
     }
     // Four seconds in which it could acknowledge nothing, because it is loading.
     let alive = shown(&mut script);
@@ -85,7 +75,7 @@ fn it_shows_its_token_again_to_stay_alive_and_when_nothing_comes() {
 fn a_datagram_of_somebody_else_is_not_heard() {
     let mut script = ClientScript::open();
     script.write(&[Message::Attach { token: TOKEN }]);
-    let bytes = crate::script::bytes_of(&[confirm(3)]);
+    let bytes = bytes_of(&[confirm(3, 0, 0)]);
     for stranger in [machine(9, 41_414), machine(1, 41_415)] {
         script.client.handle_datagram(script.now, stranger, &bytes);
     }

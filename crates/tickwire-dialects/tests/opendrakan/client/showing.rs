@@ -4,8 +4,8 @@ use tickwire_dialects::opendrakan::message::{Action, ActionState, Message, Way};
 use tickwire_dialects::opendrakan::{ActError, AssetRef, ClientEvent, DatabaseId, ObjectId};
 use tickwire_state::Vec2;
 
-use super::assembling::{confirm, place};
-use crate::script::{ClientScript, each, ms};
+use super::assembling::place;
+use crate::script::{ClientScript, confirm, each, ms};
 
 /// A full snapshot of nothing.
 pub(super) fn empty(tick: u64) -> Message<'static> {

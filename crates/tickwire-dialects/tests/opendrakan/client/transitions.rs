@@ -6,8 +6,7 @@ use tickwire_dialects::opendrakan::Phase;
 use tickwire_dialects::opendrakan::message::Message;
 use tickwire_session::Ended;
 
-use super::assembling::confirm;
-use crate::script::{CLIENT_LICENCE, ClientScript, loaded, ms};
+use crate::script::{CLIENT_LICENCE, ClientScript, confirm, loaded, ms};
 
 const LEVEL: Message<'static> = Message::LoadLevel {
     databases: 0,

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use tickwire_dialects::opendrakan::limits::DATAGRAM_MAX;
-use tickwire_dialects::opendrakan::message::{Confirm, Message, Way};
+use tickwire_dialects::opendrakan::message::{Confirm, Message, ObjectChange, Way};
 use tickwire_dialects::opendrakan::{Server, ServerConfig, ServerEvent};
 use tickwire_session::{
     Addr, Ended, Events, Host, Instant, Path, Session, StreamId, Token, Transmit,
@@ -156,14 +156,11 @@ impl ServerScript {
         let mut changes = 0;
         for (_, datagram) in &self.datagrams {
             each(Way::ServerDatagram, datagram, |message| match message {
-                Message::ObjectStates { states, .. } => {
-                    changes += u32::try_from(states.len()).expect("few");
-                }
-                Message::ObjectExtraStates { bundle, .. } => changes += count(bundle),
+                Message::ObjectChanged { change, .. } => changes += count(&change),
                 Message::ConfirmSnapshot(confirm) => {
                     confirmed.push((confirm, std::mem::take(&mut changes)));
                 }
-                _ => changes += 1,
+                other => panic!("unexpected {other:?}"),
             });
         }
         confirmed
@@ -226,8 +223,14 @@ impl ServerScript {
     }
 }
 
-/// How many states a bundle of fewer than eight has.
-fn count(bundle: &[u8]) -> u32 {
-    assert!(bundle[0] < 0x80, "the class has three states");
-    bundle[0].count_ones()
+/// How many discrete changes something new is.
+fn count(change: &ObjectChange<'_>) -> u32 {
+    match change {
+        ObjectChange::States(states) => u32::try_from(states.iter().count()).expect("few"),
+        ObjectChange::ExtraStates(bundle) => {
+            assert!(bundle[0] < 0x80, "the class has three states");
+            bundle[0].count_ones()
+        }
+        ObjectChange::Created(_) | ObjectChange::Lifecycle(_) => 1,
+    }
 }

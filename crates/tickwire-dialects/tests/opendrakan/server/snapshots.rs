@@ -1,6 +1,6 @@
 //! What is sent of the world, and against what.
 
-use tickwire_dialects::opendrakan::message::{Lifecycle, Message, Way};
+use tickwire_dialects::opendrakan::message::{Lifecycle, Message, ObjectChange, Way};
 use tickwire_dialects::opendrakan::{ObjectId, ServerConfig, State, Value};
 use tickwire_session::{Path, Room, Session, StreamId};
 use tickwire_state::{Tick, Vec3};
@@ -25,21 +25,19 @@ fn said(script: &ServerScript, wanted: ObjectId) -> Vec<String> {
     let mut said = Vec::new();
     for (_, datagram) in &script.datagrams {
         each(Way::ServerDatagram, datagram, |message| match message {
-            Message::ObjectCreated {
-                object, prototype, ..
-            } if object == wanted => said.push(format!("created from {}", prototype.0)),
-            Message::LifecycleChanged {
-                object, lifecycle, ..
-            } if object == wanted => said.push(format!("{lifecycle:?}")),
-            Message::ObjectStates { object, states, .. } if object == wanted => {
-                for change in states.iter() {
-                    let jump = if change.jump { "!" } else { "" };
-                    said.push(format!("{}{jump}", change.index));
+            Message::ObjectChanged { object, change, .. } if object == wanted => match change {
+                ObjectChange::Created(prototype) => {
+                    said.push(format!("created from {}", prototype.0));
                 }
-            }
-            Message::ObjectExtraStates { object, bundle, .. } if object == wanted => {
-                said.push(format!("extra {:#x} {:#x}", bundle[0], bundle[1]));
-            }
+                ObjectChange::Lifecycle(lifecycle) => said.push(format!("{lifecycle:?}")),
+                ObjectChange::States(states) => said.extend(states.iter().map(|change| {
+                    let jump = if change.jump { "!" } else { "" };
+                    format!("{}{jump}", change.index)
+                })),
+                ObjectChange::ExtraStates(bundle) => {
+                    said.push(format!("extra {:#x} {:#x}", bundle[0], bundle[1]));
+                }
+            },
             _ => {}
         });
     }

@@ -1,7 +1,7 @@
 //! OpenDrakan's bugs for a saboteur.
 
 use tickwire_dialects::opendrakan::bundle::Change;
-use tickwire_dialects::opendrakan::message::{BasicChanges, Confirm, Lifecycle, Message, Way};
+use tickwire_dialects::opendrakan::message::{Confirm, Lifecycle, Message, ObjectChange, Way};
 use tickwire_session::Addr;
 use tickwire_state::Tick;
 
@@ -32,49 +32,45 @@ impl Spoil for Bug {
     fn spoil(&mut self, _to: Addr, datagram: &[u8]) -> Vec<u8> {
         let mut spoilt = Vec::new();
         each(Way::ServerDatagram, datagram, |message| {
-            let message = match (*self, message) {
-                (Self::OtherReference, Message::ConfirmSnapshot(confirm)) => {
+            let message = match message {
+                Message::ConfirmSnapshot(confirm) if *self == Self::OtherReference => {
                     let reference = Tick(confirm.reference.0.saturating_sub(3));
                     Message::ConfirmSnapshot(Confirm {
                         reference,
                         ..confirm
                     })
                 }
-                (
-                    Self::ForgottenJump,
-                    Message::ObjectStates {
-                        tick,
-                        object,
-                        states,
-                    },
-                ) => {
-                    let calm = |change| Change {
-                        jump: false,
-                        ..change
-                    };
-                    let states: BasicChanges = states.iter().map(calm).collect();
-                    Message::ObjectStates {
-                        tick,
-                        object,
-                        states,
-                    }
-                }
-                (
-                    Self::NotDestroyed,
-                    Message::LifecycleChanged {
-                        tick,
-                        object,
-                        lifecycle: Lifecycle::Destroyed,
-                    },
-                ) => Message::LifecycleChanged {
+                Message::ObjectChanged {
                     tick,
                     object,
-                    lifecycle: Lifecycle::Running,
+                    change,
+                } => Message::ObjectChanged {
+                    tick,
+                    object,
+                    change: self.spoil_change(change),
                 },
-                (_, message) => message,
+                message => message,
             };
             spoilt.extend(bytes_of(&[message]));
         });
         spoilt
+    }
+}
+
+impl Bug {
+    fn spoil_change(self, change: ObjectChange<'_>) -> ObjectChange<'_> {
+        match (self, change) {
+            (Self::ForgottenJump, ObjectChange::States(states)) => {
+                let calm = |change| Change {
+                    jump: false,
+                    ..change
+                };
+                ObjectChange::States(states.iter().map(calm).collect())
+            }
+            (Self::NotDestroyed, ObjectChange::Lifecycle(Lifecycle::Destroyed)) => {
+                ObjectChange::Lifecycle(Lifecycle::Running)
+            }
+            (_, change) => change,
+        }
     }
 }

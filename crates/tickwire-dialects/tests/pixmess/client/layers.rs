@@ -7,10 +7,8 @@ use tickwire_dialects::pixmess::{
     Version,
 };
 
-use super::super::words::{
-    Heard, Said, WALL, cell, changed, edit, login, player_id, root, solid, xy,
-};
 use super::script::{ClientScript, OWN};
+use crate::words::{Heard, Said, WALL, cell, changed, edit, login, player_id, root, solid, xy};
 
 fn walled() -> Tiles {
     let mut tiles = Tiles::default();

@@ -11,27 +11,30 @@ use tickwire_dialects::pixmess::{
 use tickwire_session::{Addr, Ended, Events, Instant, Path, Room, Session, StreamId, Transmit};
 use tickwire_sim::addr;
 
-use super::super::words::{Heard, LOOK, Said, creation, encode, login, player_id};
+use crate::states;
+use crate::watch::Watch;
+use crate::words::{Heard, LOOK, Said, creation, encode, login, player_id};
 
-pub(super) const SERVER: Addr = addr::link(7);
-pub(super) const ON: StreamId = StreamId::Dialled(0);
-pub(super) const OWN: PlayerId = PlayerId(5);
+pub(crate) const SERVER: Addr = addr::link(7);
+pub(crate) const ON: StreamId = StreamId::Dialled(0);
+pub(crate) const OWN: PlayerId = PlayerId(5);
 
-pub(super) struct ClientScript {
-    pub(super) client: Client,
+pub(crate) struct ClientScript {
+    pub(crate) client: Client,
     /// The connection that the client dialled last.
     on: StreamId,
-    pub(super) now: Instant,
+    pub(crate) now: Instant,
     said: Masks,
     heard: Masks,
     arrived: Vec<u8>,
     mail: VecDeque<Said>,
     orders: Vec<Transmit>,
     events: Vec<ClientEvent>,
+    pub(crate) watch: Watch<()>,
 }
 
 impl ClientScript {
-    pub(super) fn dial(version: Version, name: &str) -> Self {
+    pub(crate) fn dial(version: Version, name: &str) -> Self {
         let now = Instant::from_millis(2_000);
         let mut config = ClientConfig::new(SERVER, version, name).expect("a good name");
         config.look = LOOK;
@@ -45,6 +48,7 @@ impl ClientScript {
             mail: VecDeque::new(),
             orders: Vec::new(),
             events: Vec::new(),
+            watch: Watch::new(&states::CLIENT, "Dialling"),
         };
         script.drain();
         script
@@ -52,7 +56,7 @@ impl ClientScript {
 
     /// Logged in, and standing at `at`.
     #[track_caller]
-    pub(super) fn playing(version: Version, at: Cell) -> Self {
+    pub(crate) fn playing(version: Version, at: Cell) -> Self {
         let mut script = Self::dial(version, "ann");
         script.open();
         script.expects(&[login(version.code(), "ann")]);
@@ -62,33 +66,33 @@ impl ClientScript {
         script
     }
 
-    pub(super) fn open(&mut self) {
+    pub(crate) fn open(&mut self) {
         self.client.handle_opened(self.now, self.on, SERVER);
         self.drain();
     }
 
-    pub(super) fn close(&mut self, why: Ended) {
+    pub(crate) fn close(&mut self, why: Ended) {
         let path = Path::Stream(self.on);
         self.client.handle_closed(self.now, path, why);
         self.drain();
     }
 
-    pub(super) fn send(&mut self, messages: &[Heard]) {
+    pub(crate) fn send(&mut self, messages: &[Heard]) {
         let bytes = encode(&mut self.said, messages);
         self.send_bytes(&bytes);
     }
 
-    pub(super) fn send_bytes(&mut self, bytes: &[u8]) {
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
         self.client.handle_stream(self.now, self.on, bytes);
         self.drain();
     }
 
     /// Sends a chunk in pieces of 100 bytes.
-    pub(super) fn send_layer(&mut self, at: ChunkXy, tiles: &Tiles) {
+    pub(crate) fn send_layer(&mut self, at: ChunkXy, tiles: &Tiles) {
         self.send_gzip(at, Layer::new(tiles).as_bytes());
     }
 
-    pub(super) fn send_gzip(&mut self, at: ChunkXy, gzip: &[u8]) {
+    pub(crate) fn send_gzip(&mut self, at: ChunkXy, gzip: &[u8]) {
         let gzip: &'static [u8] = gzip.to_vec().leak();
         self.send(&[Heard::LayerStart(at)]);
         for data in gzip.chunks(100) {
@@ -98,7 +102,7 @@ impl ClientScript {
     }
 
     /// Lets the player act, then sends what that caused.
-    pub(super) fn act<T>(&mut self, act: impl FnOnce(Instant, &mut Client) -> T) -> T {
+    pub(crate) fn act<T>(&mut self, act: impl FnOnce(Instant, &mut Client) -> T) -> T {
         let result = act(self.now, &mut self.client);
         self.drain();
         result
@@ -106,20 +110,20 @@ impl ClientScript {
 
     /// The server has heard exactly this since it last looked.
     #[track_caller]
-    pub(super) fn expects(&mut self, messages: &[Said]) {
+    pub(crate) fn expects(&mut self, messages: &[Said]) {
         let mail: Vec<_> = self.mail.drain(..).collect();
         assert_eq!(mail, messages, "what the server heard (left)");
     }
 
-    pub(super) fn events(&mut self) -> Vec<ClientEvent> {
+    pub(crate) fn events(&mut self) -> Vec<ClientEvent> {
         core::mem::take(&mut self.events)
     }
 
-    pub(super) fn orders(&mut self) -> Vec<Transmit> {
+    pub(crate) fn orders(&mut self) -> Vec<Transmit> {
         core::mem::take(&mut self.orders)
     }
 
-    pub(super) fn advance(&mut self, span: Duration) {
+    pub(crate) fn advance(&mut self, span: Duration) {
         let until = self.now + span;
         while let Some(at) = self.client.poll_timeout().filter(|at| *at <= until) {
             self.now = at;
@@ -131,13 +135,14 @@ impl ClientScript {
     }
 
     /// The server reads no more than this, until something else makes it read.
-    pub(super) fn send_deaf(&mut self, bytes: &[u8]) {
+    pub(crate) fn send_deaf(&mut self, bytes: &[u8]) {
         let closed = Path::Stream(self.on);
         self.client.handle_room(self.now, closed, Room::CLOSED);
         self.client.handle_stream(self.now, self.on, bytes);
     }
 
     fn drain(&mut self) {
+        self.watch.look(&self.client, |_| Some(()));
         let room = Room {
             bytes: u32::MAX,
             largest: 0,
@@ -166,5 +171,6 @@ impl ClientScript {
         self.arrived.drain(..read);
         self.events
             .extend(core::iter::from_fn(|| self.client.poll_event()));
+        self.watch.look(&self.client, |_| Some(()));
     }
 }

@@ -7,11 +7,11 @@ use tickwire_dialects::pixmess::message::FromClient;
 use tickwire_dialects::pixmess::{ActError, ClientEvent, Direction, EndReason, Phase, Version};
 use tickwire_session::{Ended, Path, Session as _, StreamId, Transmit};
 
-use super::super::script::ms;
-use super::super::words::{
+use super::script::{ClientScript, ON, OWN, SERVER};
+use crate::script::ms;
+use crate::words::{
     Heard, Said, cell, chat, creation, destruction, kick, login, player_id, root, say,
 };
-use super::script::{ClientScript, ON, OWN, SERVER};
 
 #[test]
 fn a_client_dials_and_logs_in() {

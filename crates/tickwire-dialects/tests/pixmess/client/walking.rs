@@ -12,12 +12,12 @@ use tickwire_dialects::pixmess::{
 };
 use tickwire_session::{Instant, TokenBucket};
 
-use super::super::script::ms;
-use super::super::words::{
+use super::script::{ClientScript, OWN};
+use crate::script::ms;
+use crate::words::{
     Said, WALL, cell, chat, creation, destruction, edit, moved, plain, position, root, say, solid,
     walk,
 };
-use super::script::{ClientScript, OWN};
 
 const BOB: PlayerId = PlayerId(6);
 

@@ -3,8 +3,8 @@
 use tickwire_dialects::pixmess::ServerEvent;
 use tickwire_dialects::pixmess::message::FromClient;
 
-use super::super::script::{ANN, BOB, CID, Script, ms};
-use super::super::words::{chat, say};
+use crate::script::{ANN, BOB, CID, Script, ms};
+use crate::words::{chat, say};
 
 fn two() -> Script {
     let mut s = Script::new();

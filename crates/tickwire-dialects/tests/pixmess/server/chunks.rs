@@ -3,8 +3,8 @@
 use tickwire_dialects::pixmess::message::{FromClient, FromServer};
 use tickwire_dialects::pixmess::{Block, Layer, ServerConfig, ServerEvent, Tiles, decompress};
 
-use super::super::script::{ANN, BOB, Carriage, Script, ms};
-use super::super::words::{
+use crate::script::{ANN, BOB, Carriage, Script, ms};
+use crate::words::{
     Heard, Said, WALL, cell, changed, creation, destruction, moved, position, root, say, solid,
     walk, xy,
 };

@@ -3,8 +3,8 @@
 use tickwire_dialects::pixmess::message::{BlockSet, FromClient};
 use tickwire_dialects::pixmess::{Block, BlockId, Low, ServerEvent, Sublayer};
 
-use super::super::script::{ANN, BOB, CID, Script, ms};
-use super::super::words::{Said, WALL, cell, changed, edit, plain, solid, xy};
+use crate::script::{ANN, BOB, CID, Script, ms};
+use crate::words::{Said, WALL, cell, changed, edit, plain, solid, xy};
 
 /// Ann and Bob hold chunk (0, 0); Cid holds none.
 fn three() -> Script {

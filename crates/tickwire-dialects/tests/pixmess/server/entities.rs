@@ -3,8 +3,8 @@
 use tickwire_dialects::pixmess::message::{FromClient, FromServer};
 use tickwire_dialects::pixmess::{Direction, EntityId, PlayerId};
 
-use super::super::script::{ANN, BOB, CID, Script, ms};
-use super::super::words::{
+use crate::script::{ANN, BOB, CID, Script, ms};
+use crate::words::{
     Heard, LOOK, cell, creation, destruction, moved, player_id, position, walk, xy,
 };
 

@@ -4,8 +4,8 @@ use tickwire_dialects::pixmess::message::FromClient;
 use tickwire_dialects::pixmess::{Departure, PlayerId, ServerConfig, ServerEvent};
 use tickwire_session::Session;
 
-use super::super::script::{ANN, BOB, CID, Carriage, Script, ms};
-use super::super::words::{
+use crate::script::{ANN, BOB, CID, Carriage, Script, ms};
+use crate::words::{
     Heard, LOOK, Said, cell, chat, creation, destruction, kick, login, player_id, say, xy,
 };
 

@@ -3,8 +3,8 @@
 use tickwire_dialects::pixmess::message::{FromClient, FromServer};
 use tickwire_dialects::pixmess::{Block, BlockId, PlayerId, ServerEvent, SetId, Sublayer};
 
-use super::super::script::{ANN, BOB, CID, Script};
-use super::super::words::{
+use crate::script::{ANN, BOB, CID, Script};
+use crate::words::{
     Heard, Said, WALL, cell, changed, chat, creation, destruction, edit, kick, login, moved,
     player_id, say, solid, walk, xy,
 };
@@ -88,13 +88,15 @@ fn the_selected_set_is_meant_until_another_is_selected() {
         game.set_block(server, on_train(1, 1), WALL);
         game.set_block(server, on_train(2, 1), WALL);
     });
+    // Chunk by chunk, whatever the order in which they changed.
     s.expects(
         ANN,
         &[
-            changed(solid(64, 0), WALL),
             selected(TRAIN),
             changed(on_train(1, 1), WALL),
             changed(on_train(2, 1), WALL),
+            selected(SetId::ROOT),
+            changed(solid(64, 0), WALL),
         ],
     );
 }

@@ -3,8 +3,8 @@
 use tickwire_dialects::pixmess::message::FromClient;
 use tickwire_dialects::pixmess::{Departure, ServerEvent};
 
-use super::super::script::{ANN, BOB, Script, ms};
-use super::super::words::{Heard, Said, chat, kick, say, walk};
+use crate::script::{ANN, BOB, Script, ms};
+use crate::words::{Heard, Said, chat, kick, say, walk};
 
 #[test]
 fn silence_is_pinged_every_five_seconds_and_ends_after_twenty() {

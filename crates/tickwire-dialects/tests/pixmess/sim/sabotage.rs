@@ -13,34 +13,34 @@ use tickwire_session::{Addr, StreamId};
 
 use crate::sabotage::{Spoil, Symptom};
 
-/// What a bad server would do.
+/// What a bad server would forget to tell.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Bug {
+pub(crate) enum Forgotten {
     /// Nobody is told that an entity is gone.
-    DestructionForgotten,
+    Destruction,
     /// Nobody is told where an entity is that took more than a step, or was put right.
-    PositionForgotten,
+    Position,
     /// Nobody is told that the train moves.
-    TrainForgotten,
+    Train,
 }
 
-impl Bug {
+impl Forgotten {
     /// The type of the packets that are missing.
     const fn kind(self) -> u8 {
         match self {
-            Self::DestructionForgotten => 0x51,
-            Self::PositionForgotten => 0x50,
-            Self::TrainForgotten => 0x46,
+            Self::Destruction => 0x51,
+            Self::Position => 0x50,
+            Self::Train => 0x46,
         }
     }
 }
 
-impl Symptom for Bug {
+impl Symptom for Forgotten {
     fn symptom(self) -> &'static str {
         match self {
-            Self::DestructionForgotten => "is not there",
-            Self::PositionForgotten => "and it is at",
-            Self::TrainForgotten => "has the train at",
+            Self::Destruction => "is not there",
+            Self::Position => "and it is at",
+            Self::Train => "has the train at",
         }
     }
 }
@@ -48,7 +48,7 @@ impl Symptom for Bug {
 /// A bug, and what it has to remember of each stream.
 #[derive(Debug)]
 pub(crate) struct Planted {
-    bug: Bug,
+    bug: Forgotten,
     streams: BTreeMap<StreamId, Progress>,
 }
 
@@ -60,7 +60,7 @@ struct Progress {
 }
 
 impl Planted {
-    pub(crate) const fn new(bug: Bug) -> Self {
+    pub(crate) const fn new(bug: Forgotten) -> Self {
         Self {
             bug,
             streams: BTreeMap::new(),

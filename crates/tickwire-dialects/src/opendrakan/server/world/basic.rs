@@ -1,15 +1,13 @@
-//! The basic states of one object, and when each changed.
+//! The five basic states of an object as a bundle.
 //!
-//! Every object has these five, and they are most of what a server sends. So they lie in the object
-//! itself, and are written to a bundle as they lie there, without a schema that says what they are. The
-//! bytes are those of [`bundle::encode`](crate::opendrakan::bundle::encode).
+//! They are most of what a server sends, so they are written as they lie in the object, without a schema
+//! that says what they are. The bytes are those of [`bundle::encode`](crate::opendrakan::bundle::encode).
 
 use tickwire_state::{Quat, Tick, Vec3};
 
 use super::Wanted;
-use crate::opendrakan::bundle::Change;
-use crate::opendrakan::schema::{BASIC, BasicState};
-use crate::opendrakan::value::Value;
+use crate::opendrakan::schema::{BASIC, ROTATION, RUNNING, SCALE, TRANSLATION, VISIBILITY};
+use crate::opendrakan::snapshot::Object;
 
 /// When a state last changed, and last jumped.
 #[derive(Clone, Copy, Debug)]
@@ -38,70 +36,15 @@ impl Times {
     }
 }
 
+/// The past of the five basic states, by their numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Basic {
-    times: [Times; BASIC.len()],
-    translation: Vec3,
-    rotation: Quat,
-    scale: Vec3,
-    visible: bool,
-    running: bool,
-}
+pub(super) struct BasicTimes(pub(super) [Times; BASIC.len()]);
 
-impl Basic {
-    /// Those of an object that nobody touched.
-    pub(super) const fn untouched(created: Tick) -> Self {
-        Self {
-            times: [Times::new(created); BASIC.len()],
-            translation: Vec3::ZERO,
-            rotation: Quat::IDENTITY,
-            scale: Vec3::ONE,
-            visible: true,
-            running: false,
-        }
-    }
-
-    pub(super) const fn get(&self, state: BasicState) -> Value {
-        match state {
-            BasicState::Translation => Value::Vec3(self.translation),
-            BasicState::Rotation => Value::Quat(self.rotation),
-            BasicState::Scale => Value::Vec3(self.scale),
-            BasicState::Visibility => Value::Bool(self.visible),
-            BasicState::Running => Value::Bool(self.running),
-        }
-    }
-
-    /// Sets a state to a value of its kind.
-    pub(super) fn set(&mut self, state: BasicState, value: Value, now: Tick, jump: bool) {
-        match (state, value) {
-            (BasicState::Translation, Value::Vec3(value)) => self.translation = value,
-            (BasicState::Rotation, Value::Quat(value)) => self.rotation = value,
-            (BasicState::Scale, Value::Vec3(value)) => self.scale = value,
-            (BasicState::Visibility, Value::Bool(value)) => self.visible = value,
-            (BasicState::Running, Value::Bool(value)) => self.running = value,
-            _ => return,
-        }
-        if let Some(times) = self.times.get_mut(state as usize) {
-            times.set(now, jump);
-        }
-    }
-
-    /// The states to be told to who knows `reference`, one by one.
-    pub(super) fn changes(&self, reference: Tick, wanted: Wanted) -> impl Iterator<Item = Change> {
-        let states = BasicState::ALL.into_iter().zip(&self.times).enumerate();
-        states
-            .filter(move |(_, (_, times))| times.is_wanted(reference, wanted))
-            .map(move |(index, (state, times))| Change {
-                index,
-                value: self.get(state),
-                jump: times.jumped > reference,
-            })
-    }
-
-    /// The same as a bundle.
-    pub(super) fn bundle(&self, reference: Tick, wanted: Wanted) -> BasicBundle {
+impl BasicTimes {
+    /// The states to be told to who knows `reference`, as a bundle.
+    pub(super) fn bundle(&self, object: &Object, reference: Tick, wanted: Wanted) -> BasicBundle {
         let (mut values, mut jumps) = (0, 0);
-        for (bit, times) in self.times.iter().enumerate() {
+        for (bit, times) in self.0.iter().enumerate() {
             let is_wanted = times.is_wanted(reference, wanted);
             values |= u8::from(is_wanted) << bit;
             jumps |= u8::from(is_wanted && times.jumped > reference) << bit;
@@ -111,22 +54,23 @@ impl Basic {
             length: 0,
             states: values.count_ones(),
         };
-        let has = |state: BasicState| values >> state as u8 & 1 == 1;
+        let has = |number: usize| values >> number & 1 == 1;
         bundle.push([values, jumps]);
-        if has(BasicState::Translation) {
-            bundle.push(vec3(self.translation));
+        if has(TRANSLATION) {
+            bundle.push(vec3(object.pose.translation));
         }
-        if has(BasicState::Rotation) {
-            bundle.push(quat(self.rotation));
+        if has(ROTATION) {
+            bundle.push(quat(object.pose.rotation));
         }
-        if has(BasicState::Scale) {
-            bundle.push(vec3(self.scale));
+        if has(SCALE) {
+            bundle.push(vec3(object.pose.scale));
         }
         // Booleans share a byte, the first that is there in the lowest place.
-        match (has(BasicState::Visibility), has(BasicState::Running)) {
-            (true, true) => bundle.push([u8::from(self.visible) | u8::from(self.running) << 1]),
-            (true, false) => bundle.push([self.visible.into()]),
-            (false, true) => bundle.push([self.running.into()]),
+        let (visible, running) = (u8::from(object.visible), u8::from(object.running));
+        match (has(VISIBILITY), has(RUNNING)) {
+            (true, true) => bundle.push([visible | running << 1]),
+            (true, false) => bundle.push([visible]),
+            (false, true) => bundle.push([running]),
             (false, false) => {}
         }
         bundle
@@ -179,7 +123,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::opendrakan::{Writer, bundle};
+    use crate::opendrakan::server::world::entry::changes;
+    use crate::opendrakan::{Kind, Value, Writer, bundle};
 
     proptest! {
         #[test]
@@ -188,22 +133,25 @@ mod tests {
             reference in 0..4_u64,
             all: bool,
         ) {
-            let mut basic = Basic::untouched(Tick::NONE);
+            let mut object = Object::untouched(None, None, None);
+            let mut times = BasicTimes([Times::new(Tick::NONE); BASIC.len()]);
             for (index, jump, now, number) in set {
                 let number = f32::from(number);
                 let at = Vec3 { x: number, y: -number, z: 0.5 };
-                let value = match BasicState::ALL[index] {
-                    BasicState::Translation | BasicState::Scale => Value::Vec3(at),
-                    BasicState::Rotation => Value::Quat(Quat { x: number, ..Quat::IDENTITY }),
-                    BasicState::Visibility | BasicState::Running => Value::Bool(number > 0.0),
+                let value = match BASIC[index].kind {
+                    Kind::Quat => Value::Quat(Quat { x: number, ..Quat::IDENTITY }),
+                    Kind::Bool => Value::Bool(number > 0.0),
+                    _ => Value::Vec3(at),
                 };
-                basic.set(BasicState::ALL[index], value, Tick(now), jump);
+                object.set_value(index, value);
+                times.0[index].set(Tick(now), jump);
             }
             let wanted = if all { Wanted::All } else { Wanted::Changed };
-            let changes: Vec<_> = basic.changes(Tick(reference), wanted).collect();
+            let values = (0..BASIC.len()).filter_map(|number| object.value(number));
+            let changes: Vec<_> = changes(&times.0, values, Tick(reference), wanted).collect();
             let mut bytes = Vec::new();
             bundle::encode(&mut Writer::new(&mut bytes, BUNDLE), &changes);
-            let bundle = basic.bundle(Tick(reference), wanted);
+            let bundle = times.bundle(&object, Tick(reference), wanted);
             prop_assert_eq!(bundle.bytes(), bytes);
             prop_assert_eq!(bundle.states as usize, changes.len());
         }

@@ -7,15 +7,11 @@ use alloc::vec::Vec;
 
 /// Where the world keeps an object.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Place(pub(super) u32);
+pub(super) struct Place(pub(super) usize);
 
 impl Place {
     /// No place: the end of the list. There are fewer objects than this.
-    const NONE: Self = Self(u32::MAX);
-
-    pub(super) const fn index(self) -> usize {
-        self.0 as usize
-    }
+    const NONE: Self = Self(usize::MAX);
 
     fn known(self) -> Option<Self> {
         (self != Self::NONE).then_some(self)
@@ -55,16 +51,16 @@ impl ChangeOrder {
     /// Puts a place that is not in the list at its newest end.
     pub(super) fn push(&mut self, place: Place) {
         let older = core::mem::replace(&mut self.newest, place);
-        if self.links.len() <= place.index() {
-            self.links.resize(place.index() + 1, Link::LOOSE);
+        if self.links.len() <= place.0 {
+            self.links.resize(place.0 + 1, Link::LOOSE);
         }
-        if let Some(link) = self.links.get_mut(place.index()) {
+        if let Some(link) = self.links.get_mut(place.0) {
             *link = Link {
                 older,
                 newer: Place::NONE,
             };
         }
-        match self.links.get_mut(older.index()) {
+        match self.links.get_mut(older.0) {
             Some(link) => link.newer = place,
             None => self.oldest = place,
         }
@@ -72,15 +68,15 @@ impl ChangeOrder {
 
     /// Takes a place out of the list that is in it.
     pub(super) fn remove(&mut self, place: Place) {
-        let Some(link) = self.links.get_mut(place.index()) else {
+        let Some(link) = self.links.get_mut(place.0) else {
             return;
         };
         let Link { older, newer } = core::mem::replace(link, Link::LOOSE);
-        match self.links.get_mut(older.index()) {
+        match self.links.get_mut(older.0) {
             Some(link) => link.newer = newer,
             None => self.oldest = newer,
         }
-        match self.links.get_mut(newer.index()) {
+        match self.links.get_mut(newer.0) {
             Some(link) => link.older = older,
             None => self.newest = older,
         }
@@ -89,7 +85,7 @@ impl ChangeOrder {
     /// All places, the one that changed last first.
     pub(super) fn newest_first(&self) -> impl Iterator<Item = Place> {
         core::iter::successors(self.newest.known(), |place| {
-            self.links.get(place.index())?.older.known()
+            self.links.get(place.0)?.older.known()
         })
     }
 }
@@ -102,9 +98,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_what_a_plain_list_would_be(moves in proptest::collection::vec((0..12_u32, any::<bool>()), 0..80)) {
+        fn it_is_what_a_plain_list_would_be(moves in proptest::collection::vec((0..12_usize, any::<bool>()), 0..80)) {
             let mut order = ChangeOrder::new();
-            let mut model: Vec<u32> = Vec::new();
+            let mut model: Vec<usize> = Vec::new();
             for (place, stays) in moves {
                 if let Some(at) = model.iter().position(|other| *other == place) {
                     order.remove(Place(place));

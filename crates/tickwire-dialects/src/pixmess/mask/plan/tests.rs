@@ -1,10 +1,10 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::super::{MaskedType, Masks};
 use super::*;
 use crate::pixmess::Writer;
 use crate::pixmess::limits::LOOK_AHEAD;
+use crate::pixmess::mask::{MaskedType, Masks};
 
 /// Writes `packets` with up to `ahead` of them known in advance; the bytes of each, its type
 /// included, and the forms.

@@ -1,0 +1,101 @@
+//! How a player hears that it is over: in the same words on every protocol, and in time.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::command::{Running, serve};
+use crate::pty::Terminal;
+
+const PROTOCOLS: [&str; 5] = ["lwar", "cppevy", "pixmess", "opendrakan", "reone"];
+
+/// Within this time of a stop, a crash or the start, a player is told (README, "When it ends").
+const TOLD_WITHIN: Duration = Duration::from_secs(15);
+
+/// Within this time of a stop, unless the client comes back by itself.
+const TOLD_OF_STOP: Duration = Duration::from_secs(2);
+
+/// What a busy machine may add.
+const SLACK: Duration = Duration::from_secs(5);
+
+/// Somebody who plays, and the server.
+fn playing(protocol: &str) -> (Terminal, Running) {
+    let (server, addr) = serve(protocol, &[]);
+    let terminal = play(protocol, &addr.to_string());
+    terminal.wait_for_text("q leave");
+    (terminal, server)
+}
+
+fn play(protocol: &str, addr: &str) -> Terminal {
+    Terminal::start(&["play", protocol, "--connect", addr, "--name", "Ada"])
+}
+
+/// The player reads this, outside the screen, within this time.
+#[track_caller]
+fn check(mut terminal: Terminal, words: &str, within: Duration) {
+    let began = Instant::now();
+    assert_eq!(terminal.wait(), 1);
+    let took = began.elapsed();
+    // A long sentence is wrapped wherever the line ends.
+    let flat = |screen: &str| screen.replace(['\r', '\n'], "");
+    terminal.wait_for(words, |screen| flat(screen).contains(words));
+    assert!(took < within + SLACK, "{words:?} after {took:?}");
+}
+
+/// Does this with every protocol at once.
+fn for_each(what: impl Fn(&'static str) + Sync) {
+    thread::scope(|scope| {
+        for protocol in PROTOCOLS {
+            let what = &what;
+            scope.spawn(move || what(protocol));
+        }
+    });
+}
+
+#[test]
+fn a_stopped_server_is_told_in_the_same_words() {
+    for_each(|protocol| {
+        let (terminal, server) = playing(protocol);
+        server.terminate();
+        let within = match protocol {
+            "reone" => {
+                terminal.wait_for_text("tried again");
+                TOLD_WITHIN
+            }
+            _ => TOLD_OF_STOP,
+        };
+        check(terminal, "the server was stopped, or sent you away", within);
+    });
+}
+
+#[test]
+fn a_killed_server_is_told_in_the_same_words() {
+    for_each(|protocol| {
+        let (terminal, server) = playing(protocol);
+        drop(server);
+        if protocol == "lwar" {
+            // Datagrams stop without a word; what is shown is old, and says so.
+            terminal.wait_for_text("no news from the server for 3 s");
+        }
+        let words = "the server is gone: it crashed, or the network is down";
+        check(terminal, words, TOLD_WITHIN);
+    });
+}
+
+#[test]
+fn another_protocol_on_the_port_is_told_in_the_same_words() {
+    for_each(|served| {
+        let (_server, addr) = serve(served, &[]);
+        thread::scope(|scope| {
+            for spoken in PROTOCOLS.into_iter().filter(|spoken| *spoken != served) {
+                scope.spawn(move || {
+                    let terminal = play(spoken, &addr.to_string());
+                    check(
+                        terminal,
+                        "no server of this protocol let you in",
+                        TOLD_WITHIN,
+                    );
+                });
+            }
+        });
+    });
+}

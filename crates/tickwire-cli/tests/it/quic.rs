@@ -1,0 +1,265 @@
+//! Every protocol over QUIC: one server, one port, one client of each, on loopback.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "clippy knows test functions, but not what they call"
+)]
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::Value;
+use tickwire_demo::gateway::{ClientGateway, Connect, PROTOCOLS, Settings, Status};
+use tickwire_demo::tiles::Look;
+use tickwire_demo::{Host, Loadout, STEP};
+use tickwire_net::quic::{Client, Identity, Server, Trust};
+use tickwire_net::{Driver, NodeId};
+use tickwire_session::{Addr, Session};
+use tickwire_sim::Chance;
+
+use crate::command::{Done, Running, run, start};
+use crate::lossy::LossyProxy;
+
+/// Longer than anything takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server of everything and its clients, all in one driver; only packets are between them.
+struct Table {
+    driver: Driver,
+    host: Host,
+    players: Vec<Player>,
+}
+
+struct Player {
+    protocol: &'static str,
+    server: Addr,
+    gateway: Box<dyn ClientGateway>,
+}
+
+impl Table {
+    fn new() -> Self {
+        let mut driver = Driver::new().unwrap();
+        let mut host = Host::new(1, 2);
+        let identity = Identity::generate().unwrap();
+        let trust = Trust::Pinned(identity.fingerprint());
+        let mut server = Server::new(identity);
+        for protocol in PROTOCOLS {
+            server = server.protocol(protocol.name, driver.open());
+            host.serve(protocol, driver.now(), [7; 32], &Settings::default());
+        }
+        let listener = driver.listen((Ipv4Addr::LOCALHOST, 0).into(), server);
+        let to = driver.listener_addr(listener.unwrap()).unwrap();
+        let mut table = Self {
+            driver,
+            host,
+            players: Vec::new(),
+        };
+        for protocol in PROTOCOLS {
+            let node = table.driver.open();
+            table.join(
+                node,
+                &protocol.connect,
+                Client {
+                    to,
+                    name: "localhost".into(),
+                    protocol: protocol.name.into(),
+                    trust: trust.clone(),
+                    ticket: Vec::new(),
+                },
+            );
+            table.players.last_mut().unwrap().protocol = protocol.name;
+        }
+        table
+    }
+
+    fn join(&mut self, node: NodeId, connect: &Connect, client: Client) {
+        let server = self.driver.connect(node, client).unwrap();
+        let now = self.driver.now();
+        let gateway: Box<dyn ClientGateway> = match connect {
+            Connect::Arena(connect) => connect(now, server, "pilot", Loadout::STANDARD),
+            Connect::Tiles(connect) => connect(now, server, "walker", LOOK).unwrap(),
+        };
+        self.players.push(Player {
+            protocol: "",
+            server,
+            gateway,
+        });
+    }
+
+    /// Plays one step.
+    fn step(&mut self) {
+        let mut notices = Vec::new();
+        let mut sessions: Vec<&mut dyn Session> = self.host.sessions();
+        let clients = self.players.iter_mut();
+        sessions.extend(clients.map(|player| player.gateway.session()));
+        let until = self.driver.now() + STEP;
+        self.driver.run_until(until, &mut sessions).unwrap();
+        let now = self.driver.now();
+        self.host.step(now, &mut notices);
+        for player in &mut self.players {
+            player.gateway.collect(now, &mut notices);
+        }
+    }
+
+    #[track_caller]
+    fn until(&mut self, done: impl Fn(&Player, &Self) -> bool) {
+        let deadline = self.driver.now() + PATIENCE;
+        while !self.players.iter().all(|player| done(player, self)) {
+            let late = self.players.iter().filter(|player| !done(player, self));
+            let late: Vec<_> = late
+                .map(|late| (late.protocol, late.gateway.status()))
+                .collect();
+            assert!(self.driver.now() < deadline, "{late:?}");
+            self.step();
+        }
+    }
+}
+
+const LOOK: Look = Look { ch: 64, col: 15 };
+
+#[test]
+fn one_port_carries_every_protocol_and_a_player_may_move() {
+    let mut table = Table::new();
+    let plays = |player: &Player, _: &Table| player.gateway.status() == Status::Playing;
+    table.until(plays);
+
+    // Everybody changes networks in the middle of play, and nobody is lost.
+    let servers: Vec<_> = table.players.iter().map(|player| player.server).collect();
+    for server in servers {
+        table.driver.rebind(server).unwrap();
+    }
+    let moved = table.driver.now();
+    table.until(|player, table| {
+        let now = table.driver.now();
+        // What is shown is younger than the move, except where nothing moves by itself.
+        let age = player.gateway.update_age(now);
+        now.since(moved) > Duration::from_secs(2)
+            && plays(player, table)
+            && age.is_none_or(|age| age < Duration::from_secs(2))
+    });
+    assert_eq!(table.driver.counters().links_accepted, 5);
+}
+
+/// Starts a server of everything over QUIC; returns where it is, and its fingerprint.
+fn serve(identity: &Path, at: &str, options: &[&str]) -> (Running, SocketAddr, String) {
+    let at = format!("--quic={at}");
+    let identity = identity.to_str().unwrap();
+    let mut arguments = vec!["serve", &at, "--identity", identity];
+    arguments.extend(options);
+    let server = start(&arguments);
+    let ready = server.line_with("ready lwar");
+    let words: Vec<_> = ready.split(' ').collect();
+    let ["ready", "lwar", addr, "quic", fingerprint] = words[..] else {
+        panic!("{ready:?}");
+    };
+    (server, addr.parse().unwrap(), fingerprint.to_owned())
+}
+
+/// What `bots` is told, to play over QUIC.
+fn bots<'a>(protocol: &'a str, at: &'a str, fingerprint: &'a str) -> Vec<&'a str> {
+    let quic = [
+        "--connect",
+        at,
+        "--quic",
+        "--server-fingerprint",
+        fingerprint,
+    ];
+    let mut arguments = vec!["bots", protocol, "--json"];
+    arguments.extend(quic);
+    arguments
+}
+
+fn report(done: &Done) -> Value {
+    serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}"))
+}
+
+#[test]
+fn bots_of_every_protocol_play_on_one_encrypted_port() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, addr, fingerprint) = serve(folder.path(), "127.0.0.1:0", &[]);
+    let at = addr.to_string();
+    for protocol in PROTOCOLS {
+        let mut arguments = bots(protocol.name, &at, &fingerprint);
+        arguments.extend(["--count", "4", "--seconds", "2"]);
+        let done = run(&arguments);
+        assert_eq!(done.code, Some(0), "{done:?}");
+        assert_eq!(report(&done)["connected"].as_u64(), Some(4), "{done:?}");
+    }
+}
+
+#[test]
+fn five_percent_loss_loses_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, addr, fingerprint) = serve(folder.path(), "127.0.0.1:0", &[]);
+    let proxy = LossyProxy::new(addr, Chance::percent(5), 1);
+    let at = proxy.addr.to_string();
+    for protocol in ["lwar", "reone"] {
+        let mut arguments = bots(protocol, &at, &fingerprint);
+        arguments.extend(["--count", "4", "--seconds", "6"]);
+        let done = run(&arguments);
+        assert_eq!(done.code, Some(0), "{done:?}");
+    }
+}
+
+#[test]
+fn a_killed_server_that_comes_back_ends_every_session_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, addr, fingerprint) = serve(folder.path(), "127.0.0.1:0", &[]);
+    let at = addr.to_string();
+    let mut arguments = bots("lwar", &at, &fingerprint);
+    arguments.extend(["--count", "4", "--seconds", "600"]);
+    let players = start(&arguments);
+    // Four ships in the arena.
+    server.line_with("4 players");
+    // Dropping it kills it.
+    drop(server);
+    let (_server, ..) = serve(folder.path(), &at, &[]);
+    let done = players.wait();
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert_eq!(report(&done)["timed_out"].as_u64(), Some(4), "{done:?}");
+}
+
+#[test]
+fn a_wrong_fingerprint_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, addr, fingerprint) = serve(folder.path(), "127.0.0.1:0", &[]);
+    let at = addr.to_string();
+    let wrong = "0".repeat(64);
+    let mut arguments = bots("lwar", &at, &wrong);
+    arguments.extend(["--seconds", "20"]);
+    let done = run(&arguments);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(
+        done.stderr.contains("the server is not trusted"),
+        "{done:?}"
+    );
+    assert!(done.stderr.contains(&fingerprint), "{done:?}");
+}
+
+#[test]
+fn a_ticket_lets_one_bot_in_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, addr, fingerprint) = serve(folder.path(), "127.0.0.1:0", &["--tickets"]);
+    let at = addr.to_string();
+    let issued = run(&["ticket", "--identity", folder.path().to_str().unwrap()]);
+    assert_eq!(issued.code, Some(0), "{issued:?}");
+    let ticket = issued.stdout.trim();
+    for (ticket, complaint) in [
+        (Some(ticket), None),
+        (Some(ticket), Some("the ticket was used before")),
+        (None, Some("this server asks for a ticket")),
+    ] {
+        let mut arguments = bots("lwar", &at, &fingerprint);
+        arguments.extend(["--count", "1", "--seconds", "2"]);
+        if let Some(ticket) = ticket {
+            arguments.extend(["--ticket", ticket]);
+        }
+        let done = run(&arguments);
+        assert_eq!(done.code, Some(i32::from(complaint.is_some())), "{done:?}");
+        assert!(
+            done.stderr.contains(complaint.unwrap_or_default()),
+            "{done:?}"
+        );
+    }
+}

@@ -1,0 +1,285 @@
+//! What a client has once it takes part: the replica, its clocks, its own entity.
+
+use alloc::collections::VecDeque;
+use core::fmt;
+use core::time::Duration;
+
+use tickwire_replica::world::PlayerId;
+use tickwire_replica::{
+    Applied, ApplyError, Archetype, Archetypes as _, EntityId, Event, Moment, Quantised, Replica,
+    ReplicaConfig, Schema, SendIndex,
+};
+use tickwire_session::{Instant, RoundTrip};
+use tickwire_state::{InputNumber, Prediction, PredictionFigures, Predictor, Tick};
+
+use super::event::ClientEvent;
+use super::input_clock::InputClock;
+use super::own::{Rounded, Rules};
+use super::playback::Playback;
+use crate::game::Game;
+use crate::limits::TIMED_WAITING;
+use crate::message::{Acks, Margin, Welcome};
+
+/// Inputs that are kept, to be applied again to what the server says.
+const INPUTS_KEPT: usize = tickwire_state::INPUTS_WAITING;
+
+/// What a client has once it takes part.
+pub(super) struct Joined<G: Game> {
+    pub(super) player: PlayerId,
+    schema: Schema,
+    replica: Replica<G::Things>,
+    playback: Playback,
+    input_clock: InputClock,
+    tick: Duration,
+    ticks_a_send: u64,
+    /// The newest inputs, oldest first, for consecutive ticks unless the clock was set.
+    inputs: VecDeque<(Tick, Quantised<G::Input>)>,
+    own: Option<EntityId>,
+    predictor: Option<Predictor<Rules<G>>>,
+    /// The send of what the predictor was told last.
+    answered: SendIndex,
+    shown_own: Option<G::Things>,
+    pub(super) acks: Option<Acks>,
+    /// Something is to be said by datagram.
+    pub(super) is_due: bool,
+    /// Events that wait for playback, by tick.
+    timed: VecDeque<(Tick, G::ToClient)>,
+    near: Tick,
+}
+
+impl<G: Game> Joined<G> {
+    pub(super) fn new(now: Instant, welcome: &Welcome, schema: Schema, way: &RoundTrip) -> Self {
+        let tick = Tick(welcome.tick.into());
+        let ticks_a_send = u64::from(welcome.ticks_a_send);
+        let replica = Replica::new(ReplicaConfig {
+            ticks_per_send: welcome.ticks_a_send.into(),
+            ticks_per_second: welcome.hz.into(),
+            near: SendIndex(tick.0 / ticks_a_send),
+            ..ReplicaConfig::DEFAULT
+        });
+        Self {
+            player: PlayerId(welcome.player),
+            schema,
+            replica,
+            playback: Playback::new(welcome.hz, welcome.ticks_a_send),
+            input_clock: InputClock::new(now, welcome.hz, tick, way.mean().unwrap_or_default()),
+            tick: Duration::from_secs(1) / u32::from(welcome.hz),
+            ticks_a_send,
+            inputs: VecDeque::new(),
+            own: None,
+            predictor: None,
+            answered: SendIndex::NONE,
+            shown_own: None,
+            acks: None,
+            is_due: true,
+            timed: VecDeque::new(),
+            near: tick,
+        }
+    }
+
+    /// Makes an input for every tick that began.
+    pub(super) fn advance_inputs(&mut self, now: Instant, input: &G::Input) {
+        let (tick, share) = self.input_clock.tick_at(now);
+        let last = self.inputs.back().map(|(last, _)| *last);
+        let last = last.unwrap_or_else(|| tick.before(1));
+        // Whoever slept has nothing to say about the ticks in between.
+        let first = last.next().max(tick.before(INPUTS_KEPT as u64 / 2));
+        let Ok(input) = Quantised::new(input) else {
+            return;
+        };
+        for number in first.0..=tick.0 {
+            let number = Tick(number);
+            if self.inputs.len() >= INPUTS_KEPT {
+                self.inputs.pop_front();
+            }
+            self.inputs.push_back((number, input.clone()));
+            let ago = self.tick.mul_f32(share) + self.tick * small(tick.0 - number.0);
+            if let Some(predictor) = &mut self.predictor {
+                // Refused only while the server has been silent for two seconds: then it stands still.
+                predictor
+                    .apply_input(now.before(ago), input_number(number), input.value())
+                    .ok();
+            }
+            self.is_due = true;
+        }
+    }
+
+    /// When the next input is due.
+    pub(super) fn next_input(&self, now: Instant) -> Instant {
+        self.input_clock.next_tick(now)
+    }
+
+    /// The newest inputs and the tick of the newest, and how much older what is shown is.
+    pub(super) fn newest_inputs(
+        &self,
+    ) -> Option<(Tick, u16, impl Iterator<Item = &Quantised<G::Input>>)> {
+        let (newest, _) = self.inputs.back()?;
+        let behind = Moment::of(*newest).since(self.replica.now());
+        let shown = u16::try_from(behind).unwrap_or(u16::MAX);
+        // Those before a gap are for other ticks than they would seem to be.
+        let rows = self.inputs.iter().rev().zip(0..);
+        let in_row = rows.take_while(|((tick, _), age)| tick.0 + age == newest.0);
+        Some((*newest, shown, in_row.map(|((_, input), _)| input)))
+    }
+
+    /// A packet of the world's state arrived.
+    pub(super) fn apply(
+        &mut self,
+        now: Instant,
+        margin: Margin,
+        packet: &[u8],
+    ) -> Result<Applied, ApplyError> {
+        let applied = self.replica.apply(packet)?;
+        self.acks = Some(Acks::with(self.acks, applied.packet));
+        self.is_due = true;
+        if let Some(margin) = margin.ticks() {
+            self.input_clock.handle_margin(now, margin);
+        }
+        let tick = applied.send.0 * self.ticks_a_send;
+        self.near = self.near.max(Tick(tick));
+        self.playback.handle_arrival(now, tick);
+        self.correct(now);
+        Ok(applied)
+    }
+
+    /// Whether the server is to send everything anew.
+    pub(super) fn poll_forget(&mut self) -> bool {
+        self.replica.poll_forget()
+    }
+
+    /// The server says which entity is the player's.
+    pub(super) fn set_own(&mut self, now: Instant, own: Option<EntityId>) {
+        self.own = own;
+        self.predictor = None;
+        self.answered = SendIndex::NONE;
+        self.shown_own = None;
+        self.correct(now);
+    }
+
+    /// Tells the predictor what the server says of the own entity.
+    fn correct(&mut self, now: Instant) {
+        let Some((send, value)) = self.own.and_then(|own| self.replica.latest_any(own)) else {
+            return;
+        };
+        if send <= self.answered {
+            return;
+        }
+        let Some(state) = Rounded::new(&self.schema, &value) else {
+            return;
+        };
+        self.answered = send;
+        let tick = Tick(send.0 * self.ticks_a_send);
+        if let Some(predictor) = &mut self.predictor {
+            predictor.apply_answer(now, input_number(tick), state);
+            return;
+        }
+        let shape = Prediction {
+            step: self.tick,
+            snap: f32::MAX,
+        };
+        let rules = Rules::new(self.schema.clone());
+        let mut predictor = Predictor::new(rules, shape, now, input_number(tick), state);
+        for (number, input) in self.inputs.iter().filter(|(number, _)| *number > tick) {
+            predictor
+                .apply_input(now, input_number(*number), input.value())
+                .ok();
+        }
+        self.predictor = Some(predictor);
+    }
+
+    /// Something happened at a tick, of which the lowest bits are known.
+    pub(super) fn add_timed(&mut self, tick: u32, event: G::ToClient) -> Result<(), G::ToClient> {
+        if self.timed.len() >= TIMED_WAITING {
+            return Err(event);
+        }
+        let tick = widened(self.near, tick);
+        let at = self.timed.partition_point(|(held, _)| *held <= tick);
+        self.timed.insert(at, (tick, event));
+        Ok(())
+    }
+
+    /// Goes on to the moment that is to be shown now.
+    pub(super) fn play(&mut self, now: Instant, events: &mut VecDeque<ClientEvent<G>>) {
+        let Some(moment) = self.playback.moment(now) else {
+            return;
+        };
+        self.replica.play(moment);
+        while let Some(event) = self.replica.poll_event() {
+            events.push_back(match event {
+                Event::Spawned { archetype, id } => ClientEvent::Spawned { id, archetype },
+                Event::Despawned { archetype, id } => ClientEvent::Despawned { id, archetype },
+            });
+        }
+        while let Some((tick, _)) = self.timed.front()
+            && Moment::of(*tick) <= moment
+            && let Some((_, event)) = self.timed.pop_front()
+        {
+            events.push_back(ClientEvent::Happened(event));
+        }
+        let sample = self.predictor.as_ref().map(|it| it.sample(now));
+        self.shown_own = sample.map(|state| copy::<G>(state.value()));
+    }
+
+    pub(super) fn view<T: Archetype<G::Things>>(&self) -> impl Iterator<Item = (EntityId, T)> {
+        let own = self.own();
+        self.replica.view().map(move |(id, value)| match &own {
+            Some((own, predicted)) if *own == id => (id, T::clone(predicted)),
+            _ => (id, value),
+        })
+    }
+
+    pub(super) fn get<T: Archetype<G::Things>>(&self, id: EntityId) -> Option<T> {
+        match self.own() {
+            Some((own, predicted)) if own == id => Some(predicted),
+            _ => self.replica.get(id),
+        }
+    }
+
+    pub(super) fn own<T: Archetype<G::Things>>(&self) -> Option<(EntityId, T)> {
+        let shown = self.shown_own.as_ref()?;
+        Some((self.own?, T::of(copy::<G>(shown))?))
+    }
+
+    pub(super) fn delay(&self) -> Option<Duration> {
+        self.playback.delay()
+    }
+
+    pub(super) fn figures(&self) -> PredictionFigures {
+        let predictor = self.predictor.as_ref();
+        predictor.map(Predictor::figures).unwrap_or_default()
+    }
+}
+
+impl<G: Game> fmt::Debug for Joined<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Joined")
+            .field("player", &self.player)
+            .field("own", &self.own)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A copy: nothing of the way from a value to itself.
+fn copy<G: Game>(value: &G::Things) -> G::Things {
+    value.between(value, 0.0)
+}
+
+/// Inputs are numbered by their ticks. After two years at 60 a second the numbers end.
+fn input_number(tick: Tick) -> InputNumber {
+    InputNumber(u32::try_from(tick.0).unwrap_or(u32::MAX))
+}
+
+fn small(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// The tick nearest to `near` that has these lowest bits.
+fn widened(near: Tick, low: u32) -> Tick {
+    let near_low = crate::server::low_half(near);
+    let steps = tickwire_wire::Serial::steps_since(low, near_low);
+    Tick(
+        near.0
+            .checked_add_signed(steps)
+            .unwrap_or_else(|| low.into()),
+    )
+}

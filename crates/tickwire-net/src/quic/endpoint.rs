@@ -1,0 +1,354 @@
+//! A UDP socket's QUIC connections, and how strangers become links.
+//!
+//! In: datagrams. Out: which connection each belongs to, answers to those that belong to none, and, for
+//! a server, whom to let in: a peer has done the handshake, asked for a protocol that is served, and
+//! brought a ticket that is good, before any session hears of it.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time;
+
+use bytes::BytesMut;
+use mio::Token;
+use quinn_proto::crypto::rustls::HandshakeData;
+use quinn_proto::{
+    ConnectionHandle, DatagramEvent, Endpoint as Machine, EndpointConfig, ServerConfig, Transmit,
+};
+use ring::hmac;
+use tickwire_session::Instant;
+
+use super::config::{server_transport, window};
+use super::congestion::Flight;
+use super::door::{Answer, Door};
+use super::failure::code;
+use super::link::{Link, Stage};
+use super::{CheckTicket, Client, Identity, IdentityError, Server, TicketError};
+use crate::limits::{CONNECT_PATIENCE, HALF_OPEN, HANDSHAKE_PATIENCE, LINK_RECEIVE_WINDOW};
+use crate::{Counters, NodeId};
+
+pub(crate) struct Endpoint {
+    machine: Machine,
+    pub(crate) socket: Token,
+    /// By the number that `quinn-proto` gave them.
+    links: Vec<Option<Box<Link>>>,
+    /// What a server has besides.
+    listening: Option<Box<Listening>>,
+    /// Where datagrams are copied to: `quinn-proto` keeps parts of them.
+    buffer: BytesMut,
+}
+
+struct Listening {
+    server: Server,
+    config: ServerConfig,
+    door: Door,
+    /// Connections that were not let in yet.
+    half_open: BTreeSet<usize>,
+    /// Connections of all kinds.
+    links: usize,
+}
+
+/// What a datagram brought.
+#[derive(Debug)]
+pub(crate) enum Received {
+    Nothing,
+    /// Something for this connection.
+    Connection(usize),
+    /// An answer, which was written to the buffer.
+    Answer(Transmit),
+}
+
+/// How far a peer is that was not let in.
+#[derive(Debug)]
+pub(crate) enum Entry {
+    /// It has not shown everything yet, or was let in before.
+    Waits,
+    /// It may talk to the session of this node.
+    Granted(NodeId),
+    /// It was told to go.
+    Refused,
+}
+
+impl Endpoint {
+    pub(crate) fn listen(now: Instant, server: Server, mtu: bool) -> Result<Self, IdentityError> {
+        let config = server.config()?;
+        let endpoint = Arc::new(server.endpoint_config());
+        let accepting = Some(Arc::new(config.clone()));
+        Ok(Self {
+            machine: Machine::new(endpoint, accepting, mtu, None),
+            socket: Token(0),
+            links: Vec::new(),
+            listening: Some(Box::new(Listening {
+                server,
+                config,
+                door: Door::new(now),
+                half_open: BTreeSet::new(),
+                links: 0,
+            })),
+            buffer: BytesMut::new(),
+        })
+    }
+
+    /// A client's, with its one connection, whose number is returned.
+    pub(crate) fn connect(
+        now: Instant,
+        wall: time::Instant,
+        client: Client,
+        mtu: bool,
+    ) -> io::Result<(Self, usize)> {
+        let reset = hmac::Key::new(hmac::HMAC_SHA256, &crate::secret()?);
+        let config = Arc::new(EndpointConfig::new(Arc::new(reset)));
+        let mut machine = Machine::new(config, None, mtu, None);
+        let flight = Arc::new(Flight::default());
+        let (handle, conn) = machine
+            .connect(wall, client.config(&flight)?, client.to, &client.name)
+            .map_err(io::Error::other)?;
+        let mut endpoint = Self {
+            machine,
+            socket: Token(0),
+            links: Vec::new(),
+            listening: None,
+            buffer: BytesMut::new(),
+        };
+        let mut link = Link::new(conn, flight, client.ticket);
+        link.deadline = Some(now + CONNECT_PATIENCE);
+        endpoint.insert(handle, link);
+        Ok((endpoint, handle.0))
+    }
+
+    fn insert(&mut self, handle: ConnectionHandle, link: Link) {
+        if self.links.len() <= handle.0 {
+            self.links.resize_with(handle.0 + 1, || None);
+        }
+        self.links[handle.0] = Some(Box::new(link));
+    }
+
+    pub(crate) fn link_mut(&mut self, connection: usize) -> Option<&mut Link> {
+        self.links.get_mut(connection)?.as_deref_mut()
+    }
+
+    pub(crate) fn links(&self) -> impl Iterator<Item = &Link> {
+        self.links.iter().filter_map(Option::as_deref)
+    }
+
+    /// Whether nothing is left of it: a client's, after its connection.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.listening.is_none() && self.links.iter().all(Option::is_none)
+    }
+
+    /// Takes a datagram. An answer is written to `out`, which is empty.
+    pub(crate) fn receive(
+        &mut self,
+        now: Instant,
+        wall: time::Instant,
+        from: SocketAddr,
+        asked: Option<IpAddr>,
+        datagram: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Received {
+        if let Some(listening) = &mut self.listening
+            && !listening.door.reads(now, datagram)
+        {
+            return Received::Nothing;
+        }
+        self.buffer.extend_from_slice(datagram);
+        let datagram = self.buffer.split();
+        match self.machine.handle(wall, from, asked, None, datagram, out) {
+            None => Received::Nothing,
+            Some(DatagramEvent::ConnectionEvent(handle, event)) => {
+                if let Some(link) = self.link_mut(handle.0) {
+                    link.handle_event(event);
+                }
+                Received::Connection(handle.0)
+            }
+            Some(DatagramEvent::Response(answer)) => Received::Answer(answer),
+            Some(DatagramEvent::NewConnection(incoming)) => {
+                let Some(listening) = &mut self.listening else {
+                    self.machine.ignore(incoming);
+                    return Received::Nothing;
+                };
+                match listening.door.knock(now, incoming) {
+                    Answer::Waits => {}
+                    Answer::Ignore(incoming) => self.machine.ignore(incoming),
+                    Answer::Retry(incoming) => match self.machine.retry(incoming, out) {
+                        Ok(answer) => return Received::Answer(answer),
+                        Err(error) => self.machine.ignore(error.into_incoming()),
+                    },
+                }
+                Received::Nothing
+            }
+        }
+    }
+
+    /// Whether somebody waits for a handshake that could be done now.
+    pub(crate) fn has_callers(&self) -> bool {
+        let listening = self.listening.as_deref();
+        listening.is_some_and(|l| !l.door.is_empty() && l.half_open.len() < HALF_OPEN)
+    }
+
+    /// Does the server's part of one handshake: a quarter of a millisecond. Returns what came of it.
+    pub(crate) fn accept(
+        &mut self,
+        now: Instant,
+        wall: time::Instant,
+        out: &mut Vec<u8>,
+    ) -> Received {
+        let Some(listening) = &mut self.listening else {
+            return Received::Nothing;
+        };
+        let Some(incoming) = listening.door.next() else {
+            return Received::Nothing;
+        };
+        if listening.links >= listening.server.links {
+            return Received::Answer(self.machine.refuse(incoming, out));
+        }
+        let flight = Arc::new(Flight::default());
+        let mut config = listening.config.clone();
+        config.transport_config(Arc::new(server_transport(&flight)));
+        match self
+            .machine
+            .accept(incoming, wall, out, Some(Arc::new(config)))
+        {
+            Ok((handle, conn)) => {
+                listening.half_open.insert(handle.0);
+                listening.links += 1;
+                let mut link = Link::new(conn, flight, Vec::new());
+                link.deadline = Some(now + HANDSHAKE_PATIENCE);
+                self.insert(handle, link);
+                Received::Connection(handle.0)
+            }
+            Err(error) => error.response.map_or(Received::Nothing, Received::Answer),
+        }
+    }
+
+    /// Has a connection and the endpoint tell each other what they need to know, and takes note of what
+    /// happened to the connection.
+    pub(crate) fn update(
+        &mut self,
+        now: Instant,
+        wall: time::Instant,
+        connection: usize,
+        counters: &mut Counters,
+    ) {
+        let Some(link) = self
+            .links
+            .get_mut(connection)
+            .and_then(Option::as_deref_mut)
+        else {
+            return;
+        };
+        if link.conn.poll_timeout().is_some_and(|due| due <= wall) {
+            link.conn.handle_timeout(wall);
+        }
+        if link.deadline.is_some_and(|deadline| deadline <= now) {
+            link.deadline = None;
+            link.give_up(wall);
+        }
+        while let Some(event) = link.conn.poll_endpoint_events() {
+            if let Some(event) = self
+                .machine
+                .handle_event(ConnectionHandle(connection), event)
+            {
+                link.conn.handle_event(event);
+            }
+        }
+        link.collect(counters);
+    }
+
+    /// Lets a peer in, if it has shown everything.
+    pub(crate) fn entry(&mut self, wall: time::Instant, connection: usize) -> Entry {
+        let link = self
+            .links
+            .get_mut(connection)
+            .and_then(Option::as_deref_mut);
+        let (Some(listening), Some(link)) = (&mut self.listening, link) else {
+            return Entry::Waits;
+        };
+        let ticket = match link.take_ticket() {
+            Ok(None) => return Entry::Waits,
+            Ok(Some(ticket)) => ticket,
+            Err(_) => {
+                link.close(wall, code::TICKET_REFUSED, &TicketError::Forged.to_string());
+                return Entry::Refused;
+            }
+        };
+        if let Err(error) = check(listening.server.tickets.as_deref_mut(), &ticket) {
+            link.close(wall, code::TICKET_REFUSED, &error.to_string());
+            return Entry::Refused;
+        }
+        let Some(node) = listening.node(link) else {
+            // The handshake fails without a protocol of the list; its node was closed meanwhile.
+            link.close(wall, code::FULL, "this protocol is served no longer");
+            return Entry::Refused;
+        };
+        listening.half_open.remove(&connection);
+        link.deadline = None;
+        link.stage = Stage::Open;
+        link.conn.set_receive_window(window(LINK_RECEIVE_WINDOW));
+        Entry::Granted(node)
+    }
+
+    /// Forgets a connection of which nothing is under way any more. Returns whether it did.
+    pub(crate) fn remove_drained(&mut self, connection: usize) -> bool {
+        let link = self.links.get(connection).and_then(Option::as_deref);
+        let is_drained = link.is_some_and(|link| link.conn.is_drained());
+        if is_drained {
+            self.links[connection] = None;
+            if let Some(listening) = &mut self.listening {
+                listening.half_open.remove(&connection);
+                listening.links -= 1;
+            }
+        }
+        is_drained
+    }
+
+    /// A node is closed: nobody new gets to it. Returns whether the endpoint serves nothing any more.
+    pub(crate) fn close_node(&mut self, node: NodeId) -> bool {
+        let Some(listening) = &mut self.listening else {
+            return false;
+        };
+        listening.server.protocols.retain(|(_, of)| *of != node);
+        listening.server.protocols.is_empty()
+    }
+
+    /// Shows another certificate to those who come from now on.
+    pub(crate) fn set_identity(&mut self, identity: Identity) -> Result<(), IdentityError> {
+        if let Some(listening) = &mut self.listening {
+            listening.server.identity = identity;
+            listening.config = listening.server.config()?;
+            let accepting = Arc::new(listening.config.clone());
+            self.machine.set_server_config(Some(accepting));
+        }
+        Ok(())
+    }
+}
+
+impl Listening {
+    /// Whom a peer asked for.
+    fn node(&self, link: &Link) -> Option<NodeId> {
+        let data = link.conn.crypto_session().handshake_data()?;
+        let asked = data.downcast::<HandshakeData>().ok()?.protocol?;
+        let served = self.server.protocols.iter();
+        served
+            .clone()
+            .find(|(name, _)| *name == asked)
+            .map(|(_, node)| *node)
+    }
+}
+
+fn check(
+    checker: Option<&mut (dyn CheckTicket + 'static)>,
+    ticket: &[u8],
+) -> Result<(), TicketError> {
+    checker.map_or(Ok(()), |checker| checker.check(ticket))
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("socket", &self.socket)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,301 @@
+//! A game's client on real sockets: one object, polled.
+//!
+//! In: the player's input, and what the player says. Out: what is in view, and events. Nothing here waits:
+//! connecting, too, ends in an event.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+
+use tickwire_native as native;
+use tickwire_net::quic::{self, Fingerprint, Trust};
+use tickwire_net::{Driver, NodeId};
+use tickwire_replica::Archetype;
+use tickwire_session::bulk::Overall;
+use tickwire_session::{Addr, Events as _, Session as _};
+use tickwire_state::PredictionFigures;
+
+use crate::error::Error;
+use crate::place;
+use crate::{
+    Asked, ClientConfig, ClientEvent, EntityId, Game, PROTOCOL, Phase, PlayerId, Role, SayError,
+};
+
+/// How long leaving may take.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// A client of a game.
+///
+/// ```no_run
+/// # use tickwire::{Archetypes, Client, ClientEvent, Game, Replicate};
+/// # #[derive(Clone, Debug, Default, Replicate)]
+/// # struct Ship { #[replicate(position, step = 0.01)] at: [f32; 2] }
+/// # #[derive(Archetypes)]
+/// # enum Thing { Ship(Ship) }
+/// # struct Duel;
+/// # impl Game for Duel {
+/// #     type Things = Thing; type Input = (); type ToServer = (); type ToClient = ();
+/// #     const HZ: u16 = 60;
+/// # }
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut client = Client::<Duel>::connect("127.0.0.1:7777")?;
+/// loop {
+///     client.update()?;
+///     while let Some(event) = client.event() {
+///         if let ClientEvent::Ended { why, words } = event {
+///             return Err(format!("{why} {words}").into());
+///         }
+///     }
+///     for (id, ship) in client.view::<Ship>() {
+///         println!("{id} is at {:?}", ship.at);
+///     }
+/// #   std::thread::sleep(std::time::Duration::from_millis(16));
+/// }
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Client<G: Game> {
+    driver: Driver,
+    node: NodeId,
+    session: native::Client<G>,
+    /// How the server is reached, if the way is encrypted.
+    way: Option<Way>,
+}
+
+#[derive(Clone, Debug)]
+struct Way {
+    to: SocketAddr,
+    name: String,
+    trust: Trust,
+}
+
+impl Way {
+    /// Makes a link to the server.
+    fn link(&self, driver: &mut Driver, node: NodeId) -> Result<Addr, Error> {
+        let link = quic::Client {
+            to: self.to,
+            name: self.name.clone(),
+            protocol: PROTOCOL.into(),
+            trust: self.trust.clone(),
+            ticket: Vec::new(),
+        };
+        Ok(driver.connect(node, link)?)
+    }
+}
+
+impl<G: Game> Client<G> {
+    /// Begins to connect, encrypted, as a player called `player`.
+    ///
+    /// A server on this machine is trusted. Any other is the one that was there the first time: its
+    /// fingerprint is kept in the user's state folder, and another one ends the attempt. Whoever knows the
+    /// fingerprint beforehand uses [`connect_pinned`](Self::connect_pinned).
+    pub fn connect(addr: impl ToSocketAddrs) -> Result<Self, Error> {
+        Self::connect_as(addr, "player")
+    }
+
+    /// The same, with a name for the player.
+    pub fn connect_as(addr: impl ToSocketAddrs, name: &str) -> Result<Self, Error> {
+        let to = place::resolve(addr)?;
+        let trust = if to.ip().is_loopback() {
+            Trust::ThisMachine
+        } else {
+            Trust::FirstUse {
+                known_hosts: place::state_folder()?.join("known_hosts"),
+                host: to.to_string(),
+            }
+        };
+        Self::connect_with(to, trust, name, Role::Player)
+    }
+
+    /// Begins to connect to the server with this fingerprint.
+    pub fn connect_pinned(
+        addr: impl ToSocketAddrs,
+        fingerprint: Fingerprint,
+        name: &str,
+    ) -> Result<Self, Error> {
+        let to = place::resolve(addr)?;
+        Self::connect_with(to, Trust::Pinned(fingerprint), name, Role::Player)
+    }
+
+    /// Begins to connect, with everything said.
+    pub fn connect_with(
+        to: SocketAddr,
+        trust: Trust,
+        name: &str,
+        role: Role,
+    ) -> Result<Self, Error> {
+        let mut driver = Driver::new()?;
+        let node = driver.open();
+        let way = Way {
+            to,
+            name: to.ip().to_string(),
+            trust,
+        };
+        let server = way.link(&mut driver, node)?;
+        Ok(Self::new(driver, node, server, (name, role), Some(way)))
+    }
+
+    /// Begins to connect to a server that was bound with
+    /// [`bind_insecure`](crate::Server::bind_insecure): readable and forgeable by whoever is on the way. For
+    /// a network that you trust, so only to loopback and private addresses.
+    pub fn connect_insecure(addr: impl ToSocketAddrs) -> Result<Self, Error> {
+        Self::connect_insecure_as(addr, "player")
+    }
+
+    /// The same, with a name for the player.
+    pub fn connect_insecure_as(addr: impl ToSocketAddrs, name: &str) -> Result<Self, Error> {
+        let addr = place::resolve(addr)?;
+        if !place::is_private(addr.ip()) {
+            return Err(Error::NotPrivate(addr));
+        }
+        Self::connect_insecure_anywhere(addr, name, Role::Player)
+    }
+
+    /// The same to any address: you have read what [`connect_insecure`](Self::connect_insecure) says.
+    pub fn connect_insecure_anywhere(
+        addr: SocketAddr,
+        name: &str,
+        role: Role,
+    ) -> Result<Self, Error> {
+        let mut driver = Driver::new()?;
+        let node = driver.open();
+        Ok(Self::new(driver, node, addr.into(), (name, role), None))
+    }
+
+    fn new(
+        driver: Driver,
+        node: NodeId,
+        server: Addr,
+        (name, role): (&str, Role),
+        way: Option<Way>,
+    ) -> Self {
+        let name = name.into();
+        let config = ClientConfig { server, name, role };
+        Self {
+            session: native::Client::new(driver.now(), config),
+            driver,
+            node,
+            way,
+        }
+    }
+
+    /// What the player wants from now on, until it wants something else.
+    pub fn set_input(&mut self, input: G::Input) {
+        self.session.set_input(input);
+    }
+
+    /// Sends and takes what there is, and goes on to this moment. Call it once a frame; it does not wait.
+    pub fn update(&mut self) -> Result<(), Error> {
+        let now = self.driver.now();
+        self.driver.turn(now, &mut [&mut self.session])?;
+        self.relink()?;
+        self.session.update(self.driver.now());
+        Ok(())
+    }
+
+    /// Makes a new link in place of one that broke, if the player means to come back.
+    fn relink(&mut self) -> Result<(), Error> {
+        let server = self.session.server();
+        if self.session.phase() == Phase::Interrupted
+            && let Some(way) = &self.way
+            && self.driver.link_failure(server).is_some()
+        {
+            let link = way.link(&mut self.driver, self.node)?;
+            self.session.set_server(link);
+        }
+        Ok(())
+    }
+
+    /// The next thing that happened.
+    pub fn event(&mut self) -> Option<ClientEvent<G>> {
+        let event = self.session.poll_event()?;
+        Some(self.explained(event))
+    }
+
+    /// Says why there is no connection, as far as the link below knows it better.
+    fn explained(&self, event: ClientEvent<G>) -> ClientEvent<G> {
+        match event {
+            ClientEvent::Ended { why, words } if words.is_empty() => {
+                let failure = self.driver.link_failure(self.session.server());
+                let words = failure.map(ToString::to_string).unwrap_or_default();
+                ClientEvent::Ended { why, words }
+            }
+            event => event,
+        }
+    }
+
+    /// Everything of a type that is in view, smooth between what arrived. The player's own entity is as it
+    /// will be when its inputs arrive.
+    pub fn view<T: Archetype<G::Things>>(&self) -> impl Iterator<Item = (EntityId, T)> {
+        self.session.view()
+    }
+
+    /// One entity that is in view.
+    pub fn get<T: Archetype<G::Things>>(&self, id: EntityId) -> Option<T> {
+        self.session.get(id)
+    }
+
+    /// The player's own entity, predicted.
+    pub fn own<T: Archetype<G::Things>>(&self) -> Option<(EntityId, T)> {
+        self.session.own()
+    }
+
+    /// Says something to the server, reliably and in order.
+    pub fn say(&mut self, message: &G::ToServer) -> Result<(), SayError> {
+        self.session.say(message)
+    }
+
+    /// Says something of which only the newest on its channel counts.
+    pub fn say_latest(&mut self, channel: u8, message: &G::ToServer) -> Result<(), SayError> {
+        self.session.say_latest(channel, message)
+    }
+
+    /// Asks the server something, which is answered exactly once.
+    pub fn ask(&mut self, message: &G::ToServer) -> Result<Asked, SayError> {
+        self.session.ask(self.driver.now(), message)
+    }
+
+    /// Fetches a resource that the server offers.
+    pub fn fetch(&mut self, name: &str) {
+        self.session.fetch(name);
+    }
+
+    /// How far fetching has come.
+    pub fn fetched(&self) -> Option<Overall> {
+        self.session.fetched()
+    }
+
+    /// How far the client has come.
+    pub const fn phase(&self) -> Phase {
+        self.session.phase()
+    }
+
+    /// Who the player is.
+    pub fn player(&self) -> Option<PlayerId> {
+        self.session.player()
+    }
+
+    /// How far behind the newest that arrived the world is shown.
+    pub fn delay(&self) -> Option<Duration> {
+        self.session.delay()
+    }
+
+    /// What became of the predictions of the own entity.
+    pub fn prediction(&self) -> PredictionFigures {
+        self.session.prediction()
+    }
+
+    /// The session, for figures and counters.
+    pub const fn session(&self) -> &native::Client<G> {
+        &self.session
+    }
+
+    /// Leaves, and tells the server.
+    pub fn leave(mut self) -> Result<(), Error> {
+        self.session.leave(self.driver.now());
+        let deadline = self.driver.now() + FAREWELL;
+        while !self.session.is_finished() && self.driver.now() < deadline {
+            self.driver.turn(deadline, &mut [&mut self.session])?;
+        }
+        Ok(())
+    }
+}
