@@ -25,7 +25,7 @@ const BODIES: u16 = 500;
 const CLIENTS: u32 = 8;
 
 /// By then history is full, and every body has been in every cell that it comes to.
-const WARM_UP: u16 = 400;
+const WARM_UP: u16 = 1_200;
 
 /// A body that walks to and fro along a line of cells.
 fn body(number: u16, tick: u16) -> Body {

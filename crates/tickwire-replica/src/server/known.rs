@@ -5,12 +5,12 @@
 
 use alloc::vec::Vec;
 
-use super::records::{Numbered, Records, members};
+use super::records::{Numbered, Records};
 use crate::coder::Ages;
 use crate::limits::{MOVER_WAIT, WINDOW};
 use crate::number::{BlockNumber, PacketNumber, PlaceNumber, SendIndex};
 use crate::window::{self, Acked};
-use crate::world::{Head, Place, State};
+use crate::world::{BlockSet, Head, Place, State};
 
 /// What a client knows of a place in its view.
 #[derive(Debug)]
@@ -24,8 +24,8 @@ pub(super) struct KnownPlace {
     entered: PacketNumber,
     /// By number.
     blocks: Vec<KnownBlock>,
-    /// Blocks that are not settled, one a bit.
-    unsettled: Vec<u64>,
+    /// Blocks that are not settled.
+    unsettled: BlockSet,
     /// The send of the last survey.
     surveyed: SendIndex,
 }
@@ -109,14 +109,14 @@ pub(super) struct Oldest {
 }
 
 impl KnownPlace {
-    pub(super) const fn new(number: PlaceNumber, entered: PacketNumber) -> Self {
+    pub(super) fn new(number: PlaceNumber, entered: PacketNumber) -> Self {
         Self {
             number,
             is_own: false,
             distance: 0.0,
             entered,
             blocks: Vec::new(),
-            unsettled: Vec::new(),
+            unsettled: BlockSet::default(),
             surveyed: SendIndex::NONE,
         }
     }
@@ -163,7 +163,7 @@ impl KnownPlace {
     /// Whether nothing has to be sent, nothing is on its way and nothing has changed.
     #[inline]
     pub(super) fn is_settled(&self, place: &Place) -> bool {
-        self.unsettled.iter().all(|word| *word == 0)
+        self.unsettled.is_empty()
             && self.surveyed != SendIndex::NONE
             && place.changed_at() <= self.surveyed
     }
@@ -188,34 +188,31 @@ impl KnownPlace {
         let Self {
             blocks, unsettled, ..
         } = self;
-        for (start, word) in (0..=u16::MAX).step_by(64).zip(unsettled) {
-            let mut rest = *word;
-            while rest != 0 {
-                let bit = rest & rest.wrapping_neg();
-                rest ^= bit;
-                let number = BlockNumber(start | low_u16(bit.trailing_zeros()));
-                let at = usize::from(number.0);
-                let (Some(head), Some(block)) = (place.head(number), blocks.get_mut(at)) else {
-                    continue;
-                };
-                match block.survey(head, moment, &mut survey) {
-                    Found::OnItsWay => {}
-                    Found::Due(held) => due.push(Due {
+        unsettled.retain(|number| {
+            let at = usize::from(number.0);
+            let (Some(head), Some(block)) = (place.head(number), blocks.get_mut(at)) else {
+                return false;
+            };
+            match block.survey(head, moment, &mut survey) {
+                Found::OnItsWay => true,
+                Found::Due(held) => {
+                    due.push(Due {
                         block: number,
                         held,
                         is_fresh: block.acked.is_empty(),
-                    }),
-                    Found::Settled => *word &= !bit,
-                    Found::Gone => {
-                        *word &= !bit;
-                        if block.state == Knowledge::Possible {
-                            block.state = Knowledge::Ending;
-                            gone(number);
-                        }
+                    });
+                    true
+                }
+                Found::Settled => false,
+                Found::Gone => {
+                    if block.state == Knowledge::Possible {
+                        block.state = Knowledge::Ending;
+                        gone(number);
                     }
+                    false
                 }
             }
-        }
+        });
         survey
     }
 
@@ -230,20 +227,16 @@ impl KnownPlace {
     fn unsettle(&mut self, place: &Place, send: SendIndex) {
         let heads = place.heads();
         self.blocks.resize(heads.len(), KnownBlock::default());
-        self.unsettled.resize(heads.len().div_ceil(64), 0);
         if self.surveyed.next() >= send {
             if place.changed_at() > self.surveyed {
-                for (word, changed) in self.unsettled.iter_mut().zip(place.changed()) {
-                    *word |= changed;
-                }
+                self.unsettled.extend(place.changed());
             }
         } else {
             // It slept, or has just come: whatever may have changed in between.
-            for (at, head) in heads.iter().enumerate() {
-                if (self.surveyed == SendIndex::NONE || head.changes.last() > self.surveyed)
-                    && let Some(word) = self.unsettled.get_mut(at / 64)
-                {
-                    *word |= 1 << (at % 64);
+            let is_new = self.surveyed == SendIndex::NONE;
+            for (number, head) in (0..=u16::MAX).map(BlockNumber).zip(heads) {
+                if is_new || head.changes.last() > self.surveyed {
+                    self.unsettled.insert(number);
                 }
             }
         }
@@ -262,16 +255,12 @@ impl KnownPlace {
         let baseline = window::youngest_age(survey.baselines)?;
         let mut held = survey.held;
         // The survey has not seen blocks that are settled now but need not have been held then.
-        let changed = records.changed_since(place, baseline);
-        for (at, changed) in (0..=u16::MAX).step_by(64).zip(changed) {
-            let unsettled = self.unsettled.get(usize::from(at / 64));
-            let others = changed & !unsettled.copied().unwrap_or(0);
-            if others != 0 {
-                let all = self.held_by_all(place.1, (at, others), send, baseline);
-                if all & window::bit(baseline.into()) == 0 {
+        for block in records.changed_since(place, baseline) {
+            if !self.unsettled.contains(*block) {
+                held &= self.held(place.1, *block, send, baseline);
+                if held & window::bit(baseline.into()) == 0 {
                     return None;
                 }
-                held &= all;
             }
         }
         Some(Ages {
@@ -280,31 +269,18 @@ impl KnownPlace {
         })
     }
 
-    /// The sends at which all these blocks are held. Those that did not exist at the baseline are not
-    /// asked for more.
-    fn held_by_all(
-        &mut self,
-        place: &Place,
-        (first, blocks): (u16, u64),
-        send: SendIndex,
-        baseline: u8,
-    ) -> u64 {
-        let mut all = u64::MAX;
-        for bit in members(&[blocks]) {
-            let number = BlockNumber(first + bit);
-            let (Some(head), Some(block)) = (
-                place.head(number),
-                self.blocks.get_mut(usize::from(number.0)),
-            ) else {
-                return 0;
-            };
-            let changes = head.changes.at(send);
-            block.acked.advance(send, &changes);
-            if head.born <= send.before(baseline.into()) {
-                all &= block.acked.held(&changes);
-            }
+    /// The sends at which a block is held; all if it did not exist at the baseline.
+    fn held(&mut self, place: &Place, block: BlockNumber, send: SendIndex, baseline: u8) -> u64 {
+        let known = self.blocks.get_mut(usize::from(block.0));
+        let Some((known, head)) = known.zip(place.head(block)) else {
+            return 0;
+        };
+        let changes = head.changes.at(send);
+        known.acked.advance(send, &changes);
+        if head.born > send.before(baseline.into()) {
+            return u64::MAX;
         }
-        all
+        known.acked.held(&changes)
     }
 
     /// Notes that a block is part of a packet. Returns whether the client could not know it before.
@@ -327,8 +303,7 @@ impl KnownPlace {
 
     /// The oldest packets that hold something which is not acknowledged, at most those given.
     pub(super) fn oldest(&self, place: &Place, mut oldest: Oldest) -> Oldest {
-        for number in members(&self.unsettled) {
-            let number = BlockNumber(number);
+        for number in self.unsettled.iter() {
             let at = usize::from(number.0);
             let (Some(head), Some(block)) = (place.head(number), self.blocks.get(at)) else {
                 continue;
@@ -415,11 +390,6 @@ impl KnownBlock {
         head.moved_in != SendIndex::NONE
             && head.moved_in > self.acked.youngest().unwrap_or_default()
     }
-}
-
-/// The low half of a number that has no other.
-fn low_u16(number: u32) -> u16 {
-    u16::try_from(number).unwrap_or(u16::MAX)
 }
 
 /// The age of the send through which motion is extrapolated; 0 for none. It is as near as can be to half
