@@ -7,6 +7,7 @@ mod clock;
 mod echo;
 mod masks;
 mod objects;
+mod quic;
 mod records;
 mod reone;
 mod replica;
@@ -42,6 +43,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "echo",
         about: "the driver against a bare loop of system calls",
         run: echo::run,
+    },
+    Benchmark {
+        name: "quic",
+        about: "links over QUIC against UDP in the clear",
+        run: quic::run,
     },
     Benchmark {
         name: "records",

@@ -23,6 +23,7 @@ mod serve;
 #[cfg(test)]
 mod snapshot;
 mod stop;
+mod tunnel;
 mod wait;
 
 use std::process::ExitCode;
@@ -59,6 +60,7 @@ enum Command {
     Inspect(inspect::Args),
     Save(save::Args),
     Ticket(quic::TicketArgs),
+    Tunnel(tunnel::Args),
 }
 
 fn main() -> ExitCode {
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
         Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Save(args)) => save::run(&args),
+        Some(Command::Tunnel(args)) => tunnel::run(&args),
         Some(Command::Ticket(args)) => quic::issue_ticket(&args),
     };
     match result {

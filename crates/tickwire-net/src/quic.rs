@@ -33,7 +33,7 @@ mod trust;
 
 pub use config::{Client, Server};
 pub use failure::LinkFailure;
-pub use identity::{Fingerprint, Identity, IdentityError, NoFingerprint};
+pub use identity::{Fingerprint, Identity, IdentityError, NoFingerprint, derive_secret};
 pub use ticket::{CheckTicket, TicketError, TicketIssuer};
 pub use trust::Trust;
 

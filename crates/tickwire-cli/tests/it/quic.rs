@@ -263,3 +263,111 @@ fn a_ticket_lets_one_bot_in_once() {
         );
     }
 }
+
+#[test]
+fn unmodified_programs_play_through_a_tunnel() {
+    let folder = tempfile::tempdir().unwrap();
+    let [identity, secret] = ["identity", "secret"].map(|name| {
+        let path = folder.path().join(name);
+        path.to_str().unwrap().to_owned()
+    });
+    std::fs::write(&secret, [7; 32]).unwrap();
+    for protocol in ["lwar", "reone"] {
+        let (_server, target) = crate::command::serve(protocol, &[]);
+        let target = target.to_string();
+        let far = start(&[
+            "tunnel",
+            "far",
+            "--listen",
+            "127.0.0.1:0",
+            "--target",
+            &target,
+            "--identity",
+            &identity,
+            "--secret",
+            &secret,
+        ]);
+        let ready = far.line_with("ready far");
+        let words: Vec<_> = ready.split(' ').collect();
+        let near = start(&[
+            "tunnel",
+            "near",
+            "--listen",
+            "127.0.0.1:0",
+            "--connect",
+            words[2],
+            "--server-fingerprint",
+            words[4],
+            "--secret",
+            &secret,
+        ]);
+        let at = near.line_with("ready near");
+        let at = at.rsplit(' ').next().unwrap();
+        // In the clear, and each of them somebody else at the server.
+        let done = run(&[
+            "bots",
+            protocol,
+            "--connect",
+            at,
+            "--count",
+            "4",
+            "--seconds",
+            "3",
+            "--json",
+        ]);
+        assert_eq!(done.code, Some(0), "{done:?}");
+    }
+}
+
+#[test]
+fn a_tunnel_with_another_secret_carries_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let [identity, ours, theirs] = ["identity", "ours", "theirs"].map(path);
+    std::fs::write(&ours, [7; 32]).unwrap();
+    std::fs::write(&theirs, [8; 32]).unwrap();
+    let (server, target) = crate::command::serve("lwar", &["--seconds", "8"]);
+    let far = start(&[
+        "tunnel",
+        "far",
+        "--listen",
+        "127.0.0.1:0",
+        "--target",
+        &target.to_string(),
+        "--identity",
+        &identity,
+        "--secret",
+        &ours,
+    ]);
+    let ready = far.line_with("ready far");
+    let words: Vec<_> = ready.split(' ').collect();
+    let near = start(&[
+        "tunnel",
+        "near",
+        "--listen",
+        "127.0.0.1:0",
+        "--connect",
+        words[2],
+        "--server-fingerprint",
+        words[4],
+        "--secret",
+        &theirs,
+    ]);
+    let at = near.line_with("ready near");
+    let at = at.rsplit(' ').next().unwrap();
+    let done = run(&[
+        "bots",
+        "lwar",
+        "--connect",
+        at,
+        "--count",
+        "1",
+        "--seconds",
+        "4",
+        "--json",
+    ]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert_eq!(report(&done)["connected"].as_u64(), Some(0), "{done:?}");
+    // Nothing of it reached the server.
+    assert!(!server.wait().stdout.contains("1 player"));
+}

@@ -87,14 +87,19 @@ impl Identity {
 
     /// A secret that belongs to this identity, and is the same after a restart.
     pub fn derive(&self, label: &str) -> [u8; 32] {
-        let mut secret = [0; 32];
-        let salt = hkdf::Salt::new(hkdf::HKDF_SHA256, b"tickwire identity");
-        salt.extract(self.key.secret_der())
-            .expand(&[label.as_bytes()], hkdf::HKDF_SHA256)
-            .and_then(|derived| derived.fill(&mut secret))
-            .expect("HKDF-SHA256 gives 32 bytes for any label");
-        secret
+        derive_secret(self.key.secret_der(), label)
     }
+}
+
+/// A secret for one purpose, from another that has 32 unpredictable bytes or more.
+pub fn derive_secret(from: &[u8], label: &str) -> [u8; 32] {
+    let mut secret = [0; 32];
+    let salt = hkdf::Salt::new(hkdf::HKDF_SHA256, b"tickwire secret");
+    salt.extract(from)
+        .expand(&[label.as_bytes()], hkdf::HKDF_SHA256)
+        .and_then(|derived| derived.fill(&mut secret))
+        .expect("HKDF-SHA256 gives 32 bytes for any label");
+    secret
 }
 
 /// The key stays out of logs.

@@ -1,6 +1,6 @@
 //! Links over QUIC, on loopback.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use tickwire_net::quic::{Client, Fingerprint, Identity, LinkFailure, Server, TicketIssuer, Trust};
@@ -407,4 +407,102 @@ fn link_of(number: u64) -> Addr {
         host: Host::Link(number),
         port: 0,
     }
+}
+
+/// Acknowledgements ride on what is sent anyway: a bare one costs as much as a snapshot.
+#[test]
+fn a_server_sends_hardly_more_packets_than_snapshots() {
+    let mut server = Local::new(identity());
+    let mut relay = Relay::to(server.at);
+    relay.delay = Duration::from_millis(25);
+    let mut client = Remote::new(client_of(relay.addr(), server.fingerprint));
+    server.until(&mut client, |server, _| {
+        relay.pump(server.driver.now());
+        server.driver.counters().links_accepted == 1
+    });
+
+    // 20 snapshots and 60 inputs a second. The first second is not counted: packets grow in it, and the
+    // two agree on how often they acknowledge.
+    let began = server.driver.now();
+    let (mut steps, mut packets) = (0, 0);
+    server.until(&mut client, |server, client| {
+        let now = server.driver.now();
+        relay.pump(now);
+        while began + Duration::from_secs(1) * steps / 60 <= now {
+            client.send(&[1; 40]);
+            if steps % 3 == 0 {
+                let order = Transmit::Datagram { to: link_of(0) };
+                server.session.orders.push_back((order, vec![2; 300]));
+            }
+            steps += 1;
+            if steps == 60 {
+                packets = relay.from_server;
+            }
+        }
+        steps >= 240
+    });
+    let snapshots = 60;
+    let sent = relay.from_server - packets;
+    assert!(
+        sent * 10 <= snapshots * 13,
+        "{sent} packets for {snapshots} snapshots"
+    );
+}
+
+#[test]
+fn a_hundred_who_join_at_once_all_get_in() {
+    let mut server = Local::new(identity());
+    let mut driver = Driver::new().unwrap();
+    let mut sessions = [(); 100].map(|()| Probe::default());
+    for _ in 0..sessions.len() {
+        let node = driver.open();
+        driver.connect(node, server.client()).unwrap();
+    }
+    let deadline = driver.now() + PATIENCE;
+    while server.driver.counters().links_accepted < 100 {
+        assert!(driver.now() < deadline, "{:?}", server.driver.counters());
+        server.turn();
+        let now = driver.now();
+        let mut sessions = sessions
+            .each_mut()
+            .map(|session| session as &mut dyn Session);
+        driver.turn(now, &mut sessions).unwrap();
+    }
+}
+
+/// Strangers that send first packets, as fast as this machine can, do not lock out those who come, and
+/// are not answered with more than they sent.
+#[test]
+fn a_flood_of_first_packets_stops_nobody() {
+    let mut server = Local::new(identity());
+    let flood = UdpSocket::bind(any_port()).unwrap();
+    flood.set_nonblocking(true).unwrap();
+    let mut client = Remote::new(server.client());
+    let (mut sent, mut answered) = (0, 0);
+    let mut number = 0_u64;
+    let mut buffer = [0; 2_048];
+    server.until(&mut client, |server, client| {
+        for _ in 0..200 {
+            number += 1;
+            let packet = first_packet(number);
+            sent += flood.send_to(&packet, server.at).unwrap_or(0);
+        }
+        while let Ok((length, _)) = flood.recv_from(&mut buffer) {
+            answered += length;
+        }
+        client.send(b"!");
+        number > 100_000 && !server.session.datagrams.is_empty()
+    });
+    assert!(answered <= sent, "{answered} bytes for {sent}");
+    assert_eq!(server.driver.counters().links_accepted, 1);
+}
+
+/// What looks like the beginning of a connection: an Initial packet with a connection id of its own.
+fn first_packet(number: u64) -> Vec<u8> {
+    let mut packet = vec![0xc3, 0, 0, 0, 1, 8];
+    packet.extend(number.to_be_bytes());
+    // No source id, no token, and a length of two bytes that reaches to the end.
+    packet.extend([0, 0, 0x44, 0x9e]);
+    packet.resize(1_200, 7);
+    packet
 }
