@@ -150,12 +150,24 @@ impl Encoder<'_> {
 
     fn lane(&mut self, number: usize, lane: Lane) {
         let column = self.now.column(number);
-        let row = self.new.gather(column, lane);
-        self.values(lane, &row, self.new.len());
-        if let Some(past) = &self.past {
-            let expected = past.expect(number, lane);
-            let row = self.changed.gather(column, lane);
-            self.residuals(lane, &row, &expected);
+        if self.new.len() > 0 {
+            let row = self.new.gather(column, lane);
+            self.values(lane, &row, self.new.len());
+        }
+        match &self.past {
+            None => {}
+            // Most lanes of most entities: nothing has to be gathered to say so.
+            Some(past) if past.is_unchanged(number, column) => {
+                if self.changed.len() > 0 {
+                    self.w.unsigned(TO_HOLD, MODE_BITS);
+                    self.w.unsigned(0, WIDTH_BITS);
+                }
+            }
+            Some(past) => {
+                let expected = past.expect(number, lane);
+                let row = self.changed.gather(column, lane);
+                self.residuals(lane, &row, &expected);
+            }
         }
     }
 
@@ -169,8 +181,10 @@ impl Encoder<'_> {
             .map(|past| past.expect_rotation(number, bits, &largest));
         for index in 0..3 {
             let column = self.now.column(number + 1 + index);
-            let row = self.new.gather(column, lane);
-            self.values(lane, &row, self.new.len());
+            if self.new.len() > 0 {
+                let row = self.new.gather(column, lane);
+                self.values(lane, &row, self.new.len());
+            }
             if let Some(expected) = expected.as_ref().and_then(|rows| rows.get(index)) {
                 let row = self.changed.gather(column, lane);
                 self.residuals(lane, &row, expected);
