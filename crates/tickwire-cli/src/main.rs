@@ -5,6 +5,7 @@
 
 mod address;
 mod arena_canvas;
+mod bot_client;
 mod bots;
 mod dashboard;
 mod difficulty;

@@ -71,7 +71,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "tickwire-fuzz",
-        &["tickwire-dialects", "tickwire-session", "tickwire-wire"],
+        &[
+            "tickwire-dialects",
+            "tickwire-replica",
+            "tickwire-session",
+            "tickwire-wire",
+        ],
     ),
     (
         "tickwire-bench",
