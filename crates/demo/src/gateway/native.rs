@@ -14,6 +14,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     name: "native",
     about: "our own: quantised, delta-coded, predicted, resumed",
     port: 7_777,
+    places: None,
     paths: Paths::Both,
     serve: |opening| Box::new(server::Gateway::new(opening.now, opening.secret)),
     connect: Connect::Arena(|now, server, name, loadout| {
