@@ -77,7 +77,7 @@ pub struct PeerLink {
 /// How far a peer has come, as the table sees it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Admission {
-    /// It has not proved itself: see [`PROOF_PATIENCE`](crate::PROOF_PATIENCE).
+    /// It has not proved itself: see [`PROOF_PATIENCE`].
     Waiting,
     /// It takes part.
     Admitted,
