@@ -111,6 +111,10 @@ impl Watch {
             let known = states.entry(peer.addr.host).and_modify(several);
             known.or_insert(Some(peer.state));
         });
+        // Nearly always so, and a crowd is looked at often.
+        if states == self.states {
+            return;
+        }
         let absent = Some(self.licence.absent);
         let hosts: BTreeSet<_> = self.states.keys().chain(states.keys()).copied().collect();
         for host in hosts {
