@@ -312,7 +312,7 @@ fn serve(
         })?;
         let now = driver.now();
         if let Some(encrypted) = encrypted {
-            encrypted.renew_identity(driver);
+            encrypted.read_again(driver);
         }
         for record in &mut *records {
             record.keep(now)?;
@@ -327,6 +327,9 @@ fn serve(
             notices.push(Notice::Storage { stores });
         }
         let report = meter.measure(now, host, driver.counters());
+        if let (Some(encrypted), Some(report)) = (&*encrypted, &report) {
+            encrypted.tell_status(driver, report);
+        }
         match face {
             Face::Lines(lines) => {
                 notices.iter().for_each(|notice| lines.notice(now, notice));
