@@ -44,7 +44,7 @@ pub use server::{
     Server, ServerConfig, ServerCounters, ServerEvent, limits as server_limits,
 };
 pub use status::{AnyStatus, CreatureStatus, Mode, SpatialStatus};
-pub use stream::{Inbox, Outbox};
+pub use stream::Inbox;
 pub use text::{BadText, Remark, Text};
 pub use tickwire_state::{SightRange, Vec2, Vec3};
 

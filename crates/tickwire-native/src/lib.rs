@@ -2,15 +2,24 @@
 //!
 //! [`Server`] and [`Client`] are [sessions](tickwire_session::Session), as those of every protocol here are:
 //! no socket, no clock, no thread. What a game consists of is its [`Game`].
+//!
+//! ```text
+//!   game: spawn, set, end_tick ─▶ World ─▶ Clients ─▶ packets ══▶ Replica ─▶ Playback ─▶ view
+//!                                              ▲                     │
+//!                                              └─ acknowledgements ◀─┤
+//!   game: input, advance ◀─ InputQueue ◀══════════ inputs ◀─ InputClock ◀─ set_input
+//!                                                              │
+//!                                                              └▶ Predictor ─▶ own
+//! ```
+//!
+//! Everything that must arrive goes by stream and is kept until the other side has it, so that a broken
+//! connection loses nothing; what is soon replaced goes by datagram.
 
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing)]
 
 extern crate alloc;
-// The derives name the crate as a user does.
-#[cfg(test)]
-extern crate std;
 
 mod client;
 mod game;
@@ -31,3 +40,9 @@ pub use server::{
 pub use ticket::Ticket;
 pub use tickwire_replica::EntityId;
 pub use tickwire_replica::world::PlayerId;
+
+#[doc = include_str!("WIRE.md")]
+pub mod wire {}
+
+#[doc = include_str!("STATES.md")]
+pub mod states {}

@@ -76,6 +76,12 @@ impl Backlog {
         self.room -= u32::try_from(count).unwrap_or(self.room);
         Some(count)
     }
+
+    /// The same on a path that takes so many bytes now.
+    pub fn write_within(&mut self, room: u32, out: &mut Vec<u8>) -> Option<usize> {
+        self.room = room;
+        self.write(out)
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
-//! The smallest game: every player is a dot, and moves it. `hello serve`, then `hello` in other terminals.
+//! The smallest game of your own: every player has a dot, and moves it.
 
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::{env, error, thread, time};
 
 use tickwire::{Archetypes, Client, ClientEvent, Game, Replicate, Server, ServerEvent};
 
@@ -31,15 +30,15 @@ impl Game for Hello {
     type ToClient = ();
     const HZ: u16 = 60;
 
+    // One tick of a player's own thing: on the server and, ahead of it, on that player's client.
     fn step(own: &mut Thing, stick: &Stick) {
         let Thing::Dot(dot) = own;
         dot.at[0] += f32::from(stick.right) * 0.1;
     }
 }
 
-fn serve() -> Result<(), Box<dyn std::error::Error>> {
-    let mut server = Server::<Hello>::bind("127.0.0.1:7777")?;
-    println!("ready");
+fn serve(addr: &str) -> Result<(), Box<dyn error::Error>> {
+    let mut server = Server::<Hello>::bind(addr)?;
     loop {
         while let Some(event) = server.event() {
             println!("{event:?}");
@@ -52,34 +51,26 @@ fn serve() -> Result<(), Box<dyn std::error::Error>> {
     }
 }
 
-fn play() -> Result<(), Box<dyn std::error::Error>> {
-    let mut client = Client::<Hello>::connect("127.0.0.1:7777")?;
-    let began = Instant::now();
-    for frame in 0_u64.. {
-        let right = if began.elapsed().as_secs().is_multiple_of(2) {
-            1
-        } else {
-            -1
-        };
-        client.set_input(Stick { right });
+fn play(addr: &str) -> Result<(), Box<dyn error::Error>> {
+    let mut client = Client::<Hello>::connect(addr)?;
+    loop {
+        client.set_input(Stick { right: 1 });
         client.update()?;
         while let Some(event) = client.event() {
             if let ClientEvent::Ended { why, words } = event {
                 return Err(format!("{why} {words}").into());
             }
         }
-        if frame.is_multiple_of(60) {
-            let dots: Vec<_> = client.view::<Dot>().collect();
-            println!("{dots:?}, own {:?}", client.own::<Dot>());
-        }
-        sleep(Duration::from_millis(16));
+        let dots: Vec<_> = client.view::<Dot>().map(|(_, dot)| dot.at).collect();
+        println!("{dots:?}");
+        thread::sleep(time::Duration::from_millis(16));
     }
-    Ok(())
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    match std::env::args().nth(1).as_deref() {
-        Some("serve") => serve(),
-        _ => play(),
+fn main() -> Result<(), Box<dyn error::Error>> {
+    let words: Vec<String> = env::args().collect();
+    match words.get(1).map(String::as_str) {
+        Some("serve") => serve(words.get(2).map_or("127.0.0.1:7777", String::as_str)),
+        addr => play(addr.unwrap_or("127.0.0.1:7777")),
     }
 }

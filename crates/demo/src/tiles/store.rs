@@ -70,12 +70,12 @@ struct Saving {
     journal: u64,
 }
 
+/// What the database holds.
+type Patches = BTreeMap<ChunkId, Arc<Patch>>;
+
 impl Store {
     /// Opens the folder, or makes it, and reads what is in it.
-    pub(super) fn open(
-        path: &Path,
-        seed: u64,
-    ) -> Result<(Self, BTreeMap<ChunkId, Arc<Patch>>, Vec<Entry>), StoreError> {
+    pub(super) fn open(path: &Path, seed: u64) -> Result<(Self, Patches, Vec<Entry>), StoreError> {
         let lock = lock(path)?;
         let folder = Folder::new(path, seed);
         let database = folder.open()?;

@@ -38,6 +38,8 @@ const STEPS_A_SECOND: f64 = 20.0;
 const CORES: f64 = 1.0;
 /// A step's time that one in a hundred may exceed.
 const STEP_MILLIS: f64 = 10.0;
+/// Of sixty steps a second that the arena shall get to, whoever walks.
+const PACE_KEPT: f64 = 0.98;
 /// How long the pilot flies before the walkers come.
 const QUIET: Duration = Duration::from_secs(4);
 /// By how much the pilot's long pauses may become longer.
@@ -129,7 +131,14 @@ pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
         plaza.slow_step(),
         "ms",
     ));
-    figures.push(Figure::plain("· pace", plaza.steps_a_second(), "steps/s"));
+    figures.push(Figure {
+        ratio: Some(Ratio {
+            spread: plaza.pace_kept(),
+            to: "sixty",
+        }),
+        target: Some(Target::RatioAtLeast(PACE_KEPT)),
+        ..Figure::plain("· pace", plaza.steps_a_second(), "steps/s")
+    });
     figures.push(Figure {
         ratio: Some(Ratio {
             spread: plaza.gaps.ratio(),
@@ -194,6 +203,12 @@ impl Outcome {
     fn steps_a_second(&self) -> Spread {
         let pace = |costs: &Costs| SPAN as f64 / costs.lasted.as_secs_f64();
         Spread::of(self.costs.iter().map(pace).collect())
+    }
+
+    /// The share of the steps that the loop was to take.
+    fn pace_kept(&self) -> Spread {
+        let kept = |costs: &Costs| SPAN as f64 / costs.lasted.as_secs_f64() / 60.0;
+        Spread::of(self.costs.iter().map(kept).collect())
     }
 
     fn chunks_a_second(&self) -> Spread {

@@ -1,8 +1,8 @@
-//! State bundles: some of an object's states, each with the word whether it jumped.
+//! State bundles: some of an object's states, and of each whether it jumped.
 //!
 //! States come in groups of seven. Each group begins with a mask of what is there and a mask of what
 //! jumped, and the eighth bit of the first says that another group follows; then come the values.
-//! Booleans that stand next to each other among the values of a group share a byte. Written is the
+//! Adjacent booleans among the values of a group share a byte. Written is the
 //! shortest form; read is also one with an empty group at its end, which the original writes.
 
 use tickwire_wire::DecodeError;

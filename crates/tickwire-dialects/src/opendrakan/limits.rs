@@ -56,7 +56,7 @@ pub const OBJECTS_MAX: usize = 131_072;
 
 /// Destroyed objects that a server remembers for clients who may still see them: 1.5 MiB. More of them
 /// make the snapshots before the oldest useless as references.
-pub const GRAVES_MAX: usize = 65_536;
+pub const TOMBSTONES_MAX: usize = 65_536;
 
 /// Bytes of a message that the game sends over a channel, in one payload with its other fields.
 pub const BODY_MAX: usize = 60_000;
@@ -110,7 +110,7 @@ pub const STREAM_WAITING: usize = 1_024 * 1_024;
 /// Events that wait for the game; what comes on top is dropped and counted.
 pub const EVENTS_WAITING: usize = 16_384;
 
-/// Snapshots under assembly at a time. The one not heard of for longest gives way: it will hardly be
+/// Snapshots under assembly at a time. The one not added to for longest gives way: it will hardly be
 /// completed.
 pub const ASSEMBLIES_MAX: usize = 32;
 

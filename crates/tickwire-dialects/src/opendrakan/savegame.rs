@@ -43,7 +43,7 @@ pub struct Savegame {
     pub tick: Tick,
     /// The level.
     pub level: String,
-    /// The number that the next created object gets: none is used twice, not even over a saving.
+    /// The number that the next created object gets: none is used twice, not even after loading.
     pub next_object: u32,
     /// The objects that are not as the level has them, by number.
     pub objects: Vec<SavedObject>,

@@ -16,8 +16,8 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use tickwire_session::{
-    Addr, Ended, Events, Instant, Path, PeerStats, Room, RoundTrip, Session, StreamId, Traffic,
-    Transmit,
+    Addr, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, StreamLoss, Transmit,
+    Uplink,
 };
 
 use super::inbox::Inbox;
@@ -36,16 +36,14 @@ pub use world::Entity;
 #[derive(Debug)]
 pub struct Client {
     config: ClientConfig,
-    /// The connection; the second one, if the first server did not speak version 2.
-    stream: StreamId,
+    /// The connection: the second one, if the server did not speak version 2 on the first.
+    uplink: Uplink,
     phase: Phase,
     world: World,
     inbox: Inbox,
     outbox: Outbox<FromClient<Shared>>,
     /// The layer set that this client's packets mean.
     our_set: SetId,
-    room: u32,
-    orders: VecDeque<Transmit>,
     rates: Rates,
     /// Whether it has ever taken a step. Before that, what the server says of where it stands is true.
     stepped: bool,
@@ -53,7 +51,6 @@ pub struct Client {
     reported: Option<Cell>,
     /// Whether the server has to be told again.
     owes_report: bool,
-    last_heard: Instant,
     /// When the last ping was sent, or the login answered.
     last_ping: Instant,
     /// When the ping was sent that is not answered yet.
@@ -62,37 +59,28 @@ pub struct Client {
     leaves: (Instant, EndReason),
     events: VecDeque<ClientEvent>,
     counters: ClientCounters,
-    round_trip: RoundTrip,
-    traffic: Traffic,
 }
 
 impl Client {
     /// A client that begins to connect.
     pub fn new(now: Instant, config: ClientConfig) -> Self {
-        let stream = StreamId::Dialled(0);
-        let to = config.server;
         Self {
+            uplink: Uplink::dial(now, config.server),
             config,
-            stream,
             phase: Phase::Dialling,
             world: World::default(),
             inbox: Inbox::default(),
             outbox: Outbox::new(),
             our_set: SetId::ROOT,
-            room: Room::CLOSED.bytes,
-            orders: VecDeque::from([Transmit::Dial { on: stream, to }]),
             rates: Rates::new(now),
             stepped: false,
             reported: None,
             owes_report: false,
-            last_heard: now,
             last_ping: now,
             pinged: None,
             leaves: (Instant::NEVER, EndReason::Quit),
             events: VecDeque::new(),
             counters: ClientCounters::default(),
-            round_trip: RoundTrip::new(),
-            traffic: Traffic::NONE,
         }
     }
 
@@ -187,25 +175,18 @@ impl Client {
         if !matches!(self.phase, Phase::Ended(_)) {
             self.phase = Phase::Ended(why.clone());
             self.outbox.clear();
-            self.orders.push_back(Transmit::Finish { on: self.stream });
+            self.uplink.end();
             self.tell(ClientEvent::Ended(why));
         }
     }
 
     /// Ends this connection and opens another, to speak version 1.
     fn step_down(&mut self, now: Instant) {
-        self.orders.push_back(Transmit::Finish { on: self.stream });
-        self.stream = StreamId::Dialled(1);
-        self.orders.push_back(Transmit::Dial {
-            on: self.stream,
-            to: self.config.server,
-        });
+        self.uplink.redial(now);
         self.config.version = Version::One;
         self.phase = Phase::Dialling;
         self.world = World::default();
         self.outbox = Outbox::new();
-        self.room = Room::CLOSED.bytes;
-        self.last_heard = now;
     }
 
     /// Says where this client believes to stand, once everything else is said: so it is one message
@@ -229,7 +210,7 @@ impl Client {
 
     fn handle_pong(&mut self, now: Instant) {
         if let Some(pinged) = self.pinged.take() {
-            self.round_trip.add_sample(now.since(pinged));
+            self.uplink.round_trip.add_sample(now.since(pinged));
         }
     }
 
@@ -242,21 +223,13 @@ impl Client {
         }
     }
 
-    /// When a ping is due, if nothing more is heard: for the first measurement, or in silence.
-    fn next_ping(&self) -> Instant {
-        let silence = self.last_heard.max(self.last_ping) + PING_PERIOD;
-        match self.round_trip.mean() {
-            None => silence.min(self.next_measure()),
-            Some(_) => silence,
-        }
-    }
-
     /// When something is due, if nothing more is heard.
     fn deadline(&self) -> Instant {
-        let silent = self.last_heard + TIMEOUT;
+        let heard = self.uplink.last_heard();
+        let silent = heard + TIMEOUT;
         match self.phase {
             Phase::Dialling | Phase::LoggingIn => silent,
-            Phase::Playing => silent.min(self.next_ping()),
+            Phase::Playing => silent.min(heard.max(self.last_ping) + PING_PERIOD),
             Phase::Leaving => self.leaves.0,
             Phase::Ended(_) => Instant::NEVER,
         }
@@ -265,9 +238,8 @@ impl Client {
 
 impl Session for Client {
     fn handle_opened(&mut self, now: Instant, on: StreamId, _peer: Addr) {
-        if on == self.stream && self.phase == Phase::Dialling {
+        if self.uplink.handle_opened(now, on) {
             self.phase = Phase::LoggingIn;
-            self.last_heard = now;
             self.outbox.push(FromClient::Login {
                 version: self.config.version.code(),
                 look: self.config.look,
@@ -277,35 +249,29 @@ impl Session for Client {
     }
 
     fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
-        if on == self.stream {
+        if on == self.uplink.stream() {
             self.receive(now, bytes);
         }
     }
 
     fn handle_room(&mut self, _now: Instant, path: Path, room: Room) {
-        if path == Path::Stream(self.stream) {
-            self.room = room.bytes;
-        }
+        self.uplink.handle_room(path, room);
     }
 
     fn handle_closed(&mut self, _now: Instant, path: Path, _why: Ended) {
-        if path != Path::Stream(self.stream) {
-            return;
+        match (self.uplink.handle_closed(path), &self.phase) {
+            (None, _) => {}
+            (_, Phase::Leaving) => self.end_leaving(),
+            (Some(StreamLoss::Unreachable), _) => self.end(EndReason::Unreachable),
+            (Some(StreamLoss::Closed), _) => self.end(EndReason::Disconnected),
         }
-        match self.phase {
-            Phase::Leaving => self.end_leaving(),
-            Phase::Dialling => self.end(EndReason::Unreachable),
-            _ => self.end(EndReason::Disconnected),
-        }
-        // There is nothing left to finish.
-        self.orders.clear();
     }
 
     fn handle_timeout(&mut self, now: Instant) {
         if now < self.deadline() {
             return;
         }
-        let silent = now.since(self.last_heard) >= TIMEOUT;
+        let silent = now.since(self.uplink.last_heard()) >= TIMEOUT;
         match self.phase {
             Phase::Dialling => self.end(EndReason::Unreachable),
             Phase::Leaving => self.end_leaving(),
@@ -316,31 +282,29 @@ impl Session for Client {
     }
 
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        if let Some(order) = self.orders.pop_front() {
+        if let Some(order) = self.uplink.poll_order() {
             return Some(order);
         }
         if matches!(self.phase, Phase::Ended(_)) {
             return None;
         }
-        if self.room > 0 && self.phase == Phase::Playing {
+        let room = self.uplink.stream_room();
+        if room > 0 && self.phase == Phase::Playing {
             self.report();
         }
-        if self.room > 0 && !self.outbox.is_empty() {
+        if room > 0 && !self.outbox.is_empty() {
             // A ping beside something else breaks no silence: a server that measures in silence
             // goes on doing so.
             if self.phase == Phase::Playing && now >= self.next_measure() {
                 self.ping(now);
             }
             let before = out.len();
-            self.traffic.messages_out += self.outbox.write(self.room, out);
-            let written = out.len() - before;
-            self.room -= u32::try_from(written).unwrap_or(self.room);
-            self.traffic.sent(written);
-            return Some(Transmit::Stream { on: self.stream });
+            self.uplink.traffic.messages_out += self.outbox.write(room, out);
+            return Some(self.uplink.sent_on_stream(now, out.len() - before));
         }
         if self.phase == Phase::Leaving && self.outbox.is_empty() {
             self.end_leaving();
-            return self.orders.pop_front();
+            return self.uplink.poll_order();
         }
         None
     }
@@ -357,7 +321,7 @@ impl Session for Client {
     }
 
     fn is_finished(&self) -> bool {
-        matches!(self.phase, Phase::Ended(_)) && self.orders.is_empty()
+        self.uplink.is_finished()
     }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
@@ -368,10 +332,7 @@ impl Session for Client {
             Phase::Leaving => "Leaving",
             Phase::Ended(_) => "Ended",
         };
-        let mut stats = PeerStats::new("", self.config.server, state);
-        stats.round_trip = self.round_trip.mean();
-        stats.jitter = self.round_trip.jitter();
-        stats.traffic = self.traffic;
+        let mut stats = self.uplink.stats("", state);
         stats.refused = self.counters.violations;
         visit(&stats);
     }

@@ -224,6 +224,12 @@ impl Client {
         self.hang_up(EndReason::Disconnected);
     }
 
+    /// Datagrams that are held because their snapshots are not whole: of
+    /// [`ASSEMBLIES_MAX`](limits::ASSEMBLIES_MAX) snapshots, which have fewer than 256 each.
+    pub fn datagrams_held(&self) -> usize {
+        self.reception.datagrams_held()
+    }
+
     /// What was refused so far.
     pub const fn counters(&self) -> &ClientCounters {
         &self.counters
@@ -264,9 +270,7 @@ impl Client {
 
     /// Says something on the stream.
     fn say(&mut self, frame: &UpFrame<'_>) {
-        let pushed = self.connection.outbox.push(frame);
-        debug_assert!(pushed.is_ok(), "calls leave room for all else");
-        self.connection.link.traffic.messages_out += 1;
+        self.connection.say(frame);
     }
 
     /// Writes a datagram with what is due.

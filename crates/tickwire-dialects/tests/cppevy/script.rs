@@ -2,22 +2,28 @@
 //! the clock.
 //!
 //! [`ServerScript`] holds a server and speaks for any number of clients; [`ClientScript`] holds a
-//! client and speaks for its server. Both obey the drain rule after every word, and hold every payload
-//! that is sent to what all of them must keep: see [`Mail::decode`].
+//! client and speaks for its server. Every payload that is sent is held to what all of them must keep: see
+//! [`Mail::decode`].
 
 mod client;
 mod server;
 
-pub(crate) use client::{ClientScript, SERVER};
-pub(crate) use server::{ServerScript, addr, stream};
+pub(crate) use client::{CLIENT_LICENCE, ClientScript, SERVER};
+pub(crate) use server::{SERVER_LICENCE, ServerScript, addr, stream};
 
-use std::time::Duration;
+use std::collections::BTreeMap;
 
 use tickwire_dialects::cppevy::limits::PAYLOAD_MAX;
 use tickwire_dialects::cppevy::message::{Object, Sender};
-use tickwire_session::Room;
+use tickwire_session::{StreamId, Transmit};
 
 use super::words::{decode, payload};
+use crate::driven::{Memory, Window};
+
+pub(crate) const STATES: &str = include_str!("../../src/cppevy/STATES.md");
+
+/// Room that is used up by nothing, and given again.
+pub(crate) const WIDE: Window = Window::Again(64 * 1_024);
 
 /// A payload that the side under test sent.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,13 +65,35 @@ impl Mail {
     }
 }
 
-pub(crate) const fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
+/// What some payloads say.
+pub(crate) fn objects(mail: Vec<Mail>) -> Vec<Object<'static>> {
+    mail.into_iter().flat_map(|mail| mail.objects).collect()
 }
 
-const fn room(bytes: u32) -> Room {
-    Room {
-        bytes,
-        ..Room::CLOSED
+/// Reads everything that is sent, whether somebody looks at it or not.
+pub(crate) struct Reading {
+    sender: Sender,
+    /// The beginnings of payloads whose rest was not sent yet.
+    begun: BTreeMap<StreamId, Vec<u8>>,
+}
+
+impl Reading {
+    const fn new(sender: Sender) -> Self {
+        let begun = BTreeMap::new();
+        Self { sender, begun }
+    }
+}
+
+impl Memory for Reading {
+    fn check_sent(&mut self, transmit: Transmit, bytes: &[u8]) {
+        match transmit {
+            Transmit::Datagram { .. } => drop(Mail::decode(bytes.into(), self.sender)),
+            Transmit::Stream { on } => {
+                let begun = self.begun.entry(on).or_default();
+                begun.extend(bytes);
+                Mail::take_all(begun, self.sender);
+            }
+            _ => {}
+        }
     }
 }

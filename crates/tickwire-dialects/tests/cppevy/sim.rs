@@ -7,6 +7,7 @@
 
 mod game;
 mod player;
+mod sabotage;
 
 use std::time::Duration;
 
@@ -14,9 +15,11 @@ use tickwire_dialects::cppevy::Phase;
 use tickwire_session::{Addr, Session};
 use tickwire_sim::{Chance, Conditions, Network, NodeId, Rng, StreamConditions, TraceHash, addr};
 
+use crate::sabotage::{Saboteur, assert_noticed};
 use crate::seeds::{OneIn, check};
 use game::Game;
 use player::Player;
+use sabotage::{Bug, Planted};
 
 /// Between two moves of the game and its players.
 const BEAT: Duration = Duration::from_millis(50);
@@ -39,13 +42,28 @@ const WORST: Conditions = Conditions {
 
 #[test]
 fn actions() {
-    check("cppevy::actions", OneIn(1), |seed| {
-        let mut world = World::new(seed);
-        world.join()?;
-        world.be_busy()?;
-        world.settle()?;
-        Ok(world.net.trace_hash())
-    });
+    check("cppevy::actions", OneIn(1), |seed| run(seed, None));
+}
+
+#[test]
+fn planted_bugs_are_noticed() {
+    for bug in [
+        Bug::OldState,
+        Bug::OtherAnswer,
+        Bug::EventForgotten,
+        Bug::DismissForgotten,
+    ] {
+        assert_noticed(bug, 10, run);
+    }
+}
+
+fn run(seed: u64, bug: Option<Bug>) -> Result<TraceHash, String> {
+    let mut world = World::new(seed);
+    world.bug = bug.map(Planted::new);
+    world.join()?;
+    world.be_busy()?;
+    world.settle()?;
+    Ok(world.net.trace_hash())
 }
 
 /// A bot is alone with the server: what went over the network, and what it did.
@@ -82,6 +100,8 @@ struct World {
     net: Network,
     server: NodeId,
     game: Game,
+    /// What is wrong with the server.
+    bug: Option<Planted>,
     /// The last of them is the bot.
     players: Vec<Player>,
     conditions: Conditions,
@@ -131,6 +151,7 @@ impl World {
             net,
             server,
             game,
+            bug: None,
             players,
         }
     }
@@ -188,7 +209,11 @@ impl World {
 
     /// Lets the network run for a beat, then everybody looks at what came and acts.
     fn beat(&mut self, works: bool) -> Result<(), String> {
-        let mut sessions: Vec<&mut dyn Session> = vec![&mut self.game.server];
+        let mut server = Saboteur {
+            server: &mut self.game.server,
+            bug: self.bug.as_mut(),
+        };
+        let mut sessions: Vec<&mut dyn Session> = vec![&mut server];
         sessions.extend(
             self.players
                 .iter_mut()

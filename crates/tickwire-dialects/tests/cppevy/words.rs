@@ -137,7 +137,7 @@ fn data(bytes: &[u8]) -> Data<'static> {
     Data::new(bytes.to_vec().leak()).expect("fits an object")
 }
 
-fn bytes(write: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
+pub(crate) fn bytes(write: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
     let mut out = Vec::new();
     write(&mut Writer::new(&mut out, usize::MAX));
     out

@@ -39,7 +39,15 @@ pub(crate) enum Window {
     Again(u32),
 }
 
-impl<S: Events, M> Driven<S, M> {
+/// What a script remembers of a session, and how it judges what is sent.
+pub(crate) trait Memory {
+    /// Fails if the session must not send this.
+    fn check_sent(&mut self, _transmit: Transmit, _bytes: &[u8]) {}
+}
+
+impl Memory for () {}
+
+impl<S: Events, M: Memory> Driven<S, M> {
     pub(crate) fn new(session: S, now: Instant, watch: Watch, memory: M) -> Self {
         Self {
             session,
@@ -121,24 +129,6 @@ impl<S: Events, M> Driven<S, M> {
         meant.map(|(_, bytes)| bytes).collect()
     }
 
-    /// Streams that it ended in order.
-    pub(crate) fn finished(&self) -> Vec<StreamId> {
-        let finished = |order: &Transmit| match *order {
-            Transmit::Finish { on } => Some(on),
-            _ => None,
-        };
-        self.orders.iter().filter_map(finished).collect()
-    }
-
-    /// Streams that it cut.
-    pub(crate) fn aborted(&self) -> Vec<StreamId> {
-        let aborted = |order: &Transmit| match *order {
-            Transmit::Abort { on } => Some(on),
-            _ => None,
-        };
-        self.orders.iter().filter_map(aborted).collect()
-    }
-
     /// Whether it ended a stream.
     pub(crate) fn has_ended(&self, on: StreamId) -> bool {
         self.ended.contains(&on)
@@ -163,6 +153,7 @@ impl<S: Events, M> Driven<S, M> {
 
     #[track_caller]
     fn carry_out(&mut self, transmit: Transmit, bytes: Vec<u8>) {
+        self.memory.check_sent(transmit, &bytes);
         match transmit {
             Transmit::Datagram { to } => {
                 assert!(

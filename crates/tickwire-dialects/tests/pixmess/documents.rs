@@ -11,7 +11,6 @@ use crate::golden::unhex;
 
 const WIRE: &str = include_str!("../../src/pixmess/WIRE.md");
 const STATES: &str = include_str!("../../src/pixmess/STATES.md");
-const LIMITS: &str = include_str!("../../src/pixmess/limits.rs");
 const FAREWELL: &str = include_str!("../../src/pixmess/server/farewell.rs");
 const CONNECTION: &str = include_str!("../../src/pixmess/server/connection.rs");
 
@@ -67,14 +66,6 @@ fn the_conversation_can_be_read_to_its_end() {
         let groups = log.entries().iter().filter(|entry| entry.field.is_none());
         assert_eq!(groups.count(), packets);
     }
-}
-
-#[test]
-fn every_limit_is_in_the_wire_document() {
-    let names = LIMITS
-        .lines()
-        .filter_map(|line| line.strip_prefix("pub const ")?.split(':').next());
-    check_names(WIRE, names);
 }
 
 #[test]

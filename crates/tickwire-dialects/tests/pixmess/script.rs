@@ -308,7 +308,8 @@ impl Script {
     fn drain(&mut self) {
         loop {
             let mut busy = false;
-            for (&who, client) in &self.clients {
+            let open = |client: &&Speaker| client.end.is_none();
+            for (&who, client) in self.clients.iter().filter(|(_, client)| open(client)) {
                 let bytes = if client.deaf { 0 } else { self.carriage.room };
                 let room = Room { bytes, largest: 0 };
                 let path = Path::Stream(stream(who));

@@ -1,6 +1,5 @@
 //! Differences of structures: the original's bytes, and every kind of field.
 
-use proptest::prelude::*;
 use tickwire_dialects::reone::delta::{Container, Delta, Structure, Words};
 use tickwire_dialects::reone::message::{Direction, Down, DownHeader};
 use tickwire_dialects::reone::{
@@ -9,7 +8,6 @@ use tickwire_dialects::reone::{
 use tickwire_wire::DecodeError;
 
 use super::vectors::jsonl;
-use super::words::{creature, spatial};
 use crate::golden::{hex, unhex};
 
 /// The creature that the original's bytes are of: an older one.
@@ -156,31 +154,4 @@ fn numbers_differ_by_their_bits() {
     };
     assert_eq!(status(f32::NAN), status(f32::NAN));
     assert_ne!(status(0.0), status(-0.0));
-}
-
-proptest! {
-    #[test]
-    fn a_creature_becomes_what_it_was_made_for(base in creature(), other in creature(), mask: u32) {
-        // A mixture of the two, so that some fields are the same.
-        let mut now = base;
-        now.copy_fields(mask, &other);
-        let delta = Delta::<_, u16>::between(&base, &now);
-        let bytes = unhex(&encode(&base, &now));
-        prop_assert_eq!(&decode(&bytes), &Ok(delta));
-        let mut state = base;
-        delta.apply(&mut state);
-        prop_assert_eq!(state, now);
-        for length in 0..bytes.len() {
-            let cut = decode::<CreatureStatus>(&bytes[..length]);
-            let is_cut = matches!(cut, Err(DecodeError::Truncated { .. }));
-            prop_assert!(is_cut, "{} bytes", length);
-        }
-    }
-
-    #[test]
-    fn another_object_becomes_what_it_was_made_for(base in spatial(), now in spatial()) {
-        let mut state = base;
-        Delta::<_, u16>::between(&base, &now).apply(&mut state);
-        prop_assert_eq!(state, now);
-    }
 }

@@ -3,9 +3,8 @@
 mod client;
 mod delta;
 mod document;
-mod hostile;
 mod huffman;
-mod properties;
+mod messages;
 mod server;
 mod sim;
 mod states;

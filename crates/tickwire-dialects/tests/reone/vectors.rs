@@ -12,7 +12,7 @@ use tickwire_dialects::reone::message::{
 use tickwire_dialects::reone::{Reader, inspect};
 use tickwire_wire::{DecodeError, FieldLog, Trace};
 
-use crate::golden::{Golden, dir, files, hex};
+use crate::golden::{Golden, check_files, dir, hex};
 
 /// Who sends, and on which path, in the words of the files.
 const SENDERS: [(&str, bool, bool); 4] = [
@@ -28,13 +28,9 @@ fn way(golden: &Golden) -> (bool, bool) {
     (*from_client, *on_stream)
 }
 
-fn show(golden: &Golden, trace: &mut dyn Trace) -> Result<(), DecodeError> {
+fn show(golden: &Golden, bytes: &[u8], trace: &mut dyn Trace) -> Result<(), DecodeError> {
     let (from_client, on_stream) = way(golden);
-    inspect(from_client, on_stream, &golden.bytes, trace)
-}
-
-fn is_refused(golden: &&Golden) -> bool {
-    golden.name.starts_with("refused-")
+    inspect(from_client, on_stream, bytes, trace)
 }
 
 /// The named strings of every line of a file of JSON objects, which hold nothing that is escaped.
@@ -73,20 +69,10 @@ fn rewrite_frames<D: Direction>(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn every_golden_file_is_shown_as_it_stands() {
-    for golden in files("reone") {
-        let (from_client, on_stream) = way(&golden);
-        golden.check("reone", |bytes, trace| {
-            inspect(from_client, on_stream, bytes, trace)
-        });
-    }
-}
-
-#[test]
 fn every_accepted_file_is_written_again_to_the_byte() {
-    for golden in files("reone").iter().filter(|golden| !is_refused(golden)) {
+    for golden in check_files("reone", show) {
         let bytes = &golden.bytes;
-        let again = match way(golden) {
+        let again = match way(&golden) {
             (true, false) => rewrite_packet::<Up>(bytes),
             (true, true) => rewrite_frames::<Up>(bytes),
             (false, false) => rewrite_packet::<Down>(bytes),
@@ -97,19 +83,11 @@ fn every_accepted_file_is_written_again_to_the_byte() {
 }
 
 #[test]
-fn every_refused_file_is_refused() {
-    for golden in files("reone").iter().filter(is_refused) {
-        let verdict = show(golden, &mut FieldLog::default());
-        assert!(verdict.is_err(), "{} is accepted", golden.name);
-    }
-}
-
-#[test]
 fn every_list_and_frame_has_a_golden_file() {
     let mut seen = BTreeSet::new();
-    for golden in files("reone").iter().filter(|golden| !is_refused(golden)) {
+    for golden in check_files("reone", show) {
         let mut log = FieldLog::default();
-        show(golden, &mut log).expect("it is accepted");
+        show(&golden, &golden.bytes, &mut log).expect("it is accepted");
         let numbers = log.entries().iter();
         let numbers = numbers.filter(|entry| matches!(entry.name, "list type" | "kind"));
         seen.extend(numbers.map(|entry| entry.meaning));

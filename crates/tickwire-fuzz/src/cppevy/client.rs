@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use tickwire_dialects::cppevy::limits::{EVENTS_WAITING, PAYLOAD_MAX};
+use tickwire_dialects::cppevy::limits::{EVENTS_WAITING, PAYLOAD_MAX, TIMEOUT};
 use tickwire_dialects::cppevy::message::Sender;
 use tickwire_dialects::cppevy::{
     Client, ClientConfig, ClientEvent, Component, Phase, StateId, SyncId,
 };
 use tickwire_session::{ActionNumber, Addr, StreamId, Token, Transmit};
 
-use super::remote::{ACTIONS, hear, hear_payload, registry, say};
+use super::remote::{ACTIONS, check_payload, hear, registry, say};
 use crate::driven::{Bounds, Driven, Seen, peer};
 use crate::script::Script;
 use crate::scripted::{Scripted, carry_out};
@@ -102,7 +102,7 @@ impl Scripted for Run {
         driven.drain(|seen| match seen {
             Seen::Transmit(Transmit::Datagram { to }, bytes) => {
                 assert_eq!((to, was_over), (SERVER, false));
-                hear_payload(bytes, Sender::Client, |_| ());
+                check_payload(bytes, Sender::Client, |_| ());
             }
             Seen::Transmit(Transmit::Stream { on }, bytes) => {
                 assert_eq!((on, was_over), (STREAM, false));
@@ -142,6 +142,13 @@ impl Scripted for Run {
         let is_over = matches!(client.phase(), Phase::Ended(_));
         self.driven.check_sleep(is_over);
         assert_eq!(self.driven.check_figures(), 1);
+    }
+
+    fn finish(&mut self) {
+        self.driven.pass(TIMEOUT);
+        self.drain();
+        let phase = self.driven.session.phase();
+        assert!(matches!(phase, Phase::Ended(_)), "silence ends it");
     }
 }
 

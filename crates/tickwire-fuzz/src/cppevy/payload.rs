@@ -1,6 +1,6 @@
 //! A datagram, or a stretch of a stream, of either side, however broken.
 
-use tickwire_dialects::cppevy::limits::{HEADER, PAYLOAD_MAX};
+use tickwire_dialects::cppevy::limits::{HEADER, PADDING, PAYLOAD_MAX};
 use tickwire_dialects::cppevy::message::{Payload, PayloadWriter, Sender};
 use tickwire_dialects::cppevy::{self};
 use tickwire_wire::{DecodeError, FieldLog};
@@ -11,7 +11,8 @@ use crate::trace::traced_end;
 /// trace, and encodes what was decoded.
 ///
 /// # Panics
-/// If the two disagree, if a payload is not encoded as it was read, or if the trace leaves a hole.
+/// If the two disagree, if a payload is not encoded as it was read, if it can be read before or after its
+/// last byte, or if the trace leaves a hole.
 pub fn cppevy_payload(bytes: &[u8]) {
     let Some((&mode, bytes)) = bytes.split_first() else {
         return;
@@ -64,5 +65,10 @@ fn check_payload(bytes: &[u8], sender: Sender) -> Result<(), DecodeError> {
     }
     w.finish();
     assert_eq!(written, bytes);
+    for length in 0..bytes.len() {
+        assert!(Payload::decode(&bytes[..length], sender).is_err());
+    }
+    written.push(PADDING);
+    assert!(Payload::decode(&written, sender).is_err());
     Ok(())
 }

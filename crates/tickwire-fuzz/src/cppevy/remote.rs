@@ -198,7 +198,7 @@ pub(super) fn hear(held: &mut Vec<u8>, sender: Sender, mut see: impl FnMut(&Payl
             return;
         }
         let bytes: Vec<u8> = held.drain(..length).collect();
-        hear_payload(&bytes, sender, &mut see);
+        check_payload(&bytes, sender, &mut see);
     }
 }
 
@@ -206,7 +206,7 @@ pub(super) fn hear(held: &mut Vec<u8>, sender: Sender, mut see: impl FnMut(&Payl
 ///
 /// # Panics
 /// If it is not good.
-pub(super) fn hear_payload(bytes: &[u8], sender: Sender, mut see: impl FnMut(&Payload<'_>)) {
+pub(super) fn check_payload(bytes: &[u8], sender: Sender, mut see: impl FnMut(&Payload<'_>)) {
     match Payload::decode(bytes, sender) {
         Ok(payload) => see(&payload),
         Err(error) => panic!("it sent what nobody can read: {error}"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tickwire_dialects::cppevy::limits::{EVENTS_WAITING, PAYLOAD_MAX};
+use tickwire_dialects::cppevy::limits::{EVENTS_WAITING, FAREWELL, PAYLOAD_MAX, TIMEOUT};
 use tickwire_dialects::cppevy::message::{Joined, Object, Sender};
 use tickwire_dialects::cppevy::{
     ActionId, ActionToken, Answer, Archetype, Audience, Component, Server, ServerConfig,
@@ -11,7 +11,7 @@ use tickwire_dialects::cppevy::{
 use tickwire_session::tap::Input;
 use tickwire_session::{Reason, Session, StreamId, Token, Transmit};
 
-use super::remote::{EVENTS, hear, hear_payload, reason, registry, say};
+use super::remote::{EVENTS, check_payload, hear, reason, registry, say};
 use crate::driven::{Bounds, Driven, PEERS, Seen, number_of, peer};
 use crate::script::Script;
 use crate::scripted::{Scripted, carry_out};
@@ -105,7 +105,7 @@ impl Scripted for Run {
         driven.drain(|seen| match seen {
             Seen::Transmit(Transmit::Datagram { to }, bytes) => {
                 let addr = &mut addrs[number_of(to)];
-                hear_payload(bytes, Sender::Server, |payload| {
+                check_payload(bytes, Sender::Server, |payload| {
                     addr.is_proved |= payload.objects().any(|object| {
                         matches!(object, Object::Success { action, .. } if action == ActionId::ATTACH)
                     });
@@ -136,6 +136,15 @@ impl Scripted for Run {
                 "{addr:?}"
             );
         }
+    }
+
+    fn finish(&mut self) {
+        // Whatever was said, silence makes room for others.
+        for span in [TIMEOUT, FAREWELL] {
+            self.driven.pass(span);
+            self.drain();
+        }
+        assert_eq!(self.driven.check_figures(), 0);
     }
 }
 

@@ -87,7 +87,9 @@ impl Scripted for Run {
                 *on = new;
                 *remote = Remote::default();
             }
-            Seen::Transmit(Transmit::Finish { on: ended }, _) => assert_eq!(ended, *on),
+            Seen::Transmit(Transmit::Finish { on: ended } | Transmit::Abort { on: ended }, _) => {
+                assert_eq!(ended, *on);
+            }
             Seen::Transmit(other, _) => panic!("{other:?}"),
             Seen::Event(_) => {}
         });

@@ -7,7 +7,7 @@ use tickwire_dialects::reone::{CreatureStatus, Reader, SpatialStatus, Writer};
 ///
 /// # Panics
 /// If a difference is not written as it was read, touches a field that its mask does not name, or is
-/// not found again between the states before and after it.
+/// not found again between the states before and after it; or if it can be read before all of it is there.
 pub fn reone_delta(bytes: &[u8]) {
     let Some((&choice, bytes)) = bytes.split_first() else {
         return;
@@ -28,8 +28,15 @@ fn check<S: Structure + Copy, M: Mask>(bytes: &[u8]) {
     let mut written = Vec::new();
     delta.encode(&mut Writer::new(&mut written, bytes.len()));
     assert_eq!(written, &bytes[..r.position()]);
+    for length in 0..written.len() {
+        assert!(Delta::<S, M>::decode(&mut Reader::new(&written[..length])).is_err());
+    }
 
-    let before = S::default();
+    // What follows, if it is a difference too, makes the state before.
+    let mut before = S::default();
+    if let Ok(first) = Delta::<S, M>::decode(&mut r) {
+        first.apply(&mut before);
+    }
     let mut after = before;
     delta.apply(&mut after);
     assert_eq!(after.changed_since(&before) & !delta.mask(), 0);

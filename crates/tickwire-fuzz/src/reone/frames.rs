@@ -9,8 +9,8 @@ use crate::trace::traced_end;
 /// Reads `bytes`, of which the first says who sent the others and the second how they are cut.
 ///
 /// # Panics
-/// If the pieces change what is read, if a frame is not written as it was read, or if a trace changes
-/// the verdict or leaves a hole.
+/// If the pieces change what is read, if a frame is not written as it was read or does not wait until all
+/// of it is there, or if a trace changes the verdict or leaves a hole.
 pub fn reone_frames(bytes: &[u8]) {
     let [side, cut, stream @ ..] = bytes else {
         return;
@@ -42,6 +42,7 @@ fn check<D: Direction>(stream: &[u8], cut: usize) -> bool {
                     "it was as long"
                 );
                 assert_eq!(whole[before..], stream[start..r.position()]);
+                check_cuts::<D>(&whole[before..]);
             }
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
@@ -60,3 +61,14 @@ fn check<D: Direction>(stream: &[u8], cut: usize) -> bool {
     assert_eq!(pieces, whole);
     verdict.is_ok()
 }
+
+/// A frame that is cut is not wrong: the rest may come.
+fn check_cuts<D: Direction>(frame: &[u8]) {
+    for length in (0..frame.len()).take(FRAME_CUTS) {
+        let cut = decode_arrived::<D>(&mut Reader::new(&frame[..length]));
+        assert!(cut.is_ok_and(|cut| cut.is_none()), "{length} bytes");
+    }
+}
+
+/// Places at which a frame is cut.
+const FRAME_CUTS: usize = 600;

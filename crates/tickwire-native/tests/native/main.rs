@@ -1,4 +1,10 @@
 //! Servers and clients of a small game, on simulated networks.
 
 mod duel;
+mod ends;
+mod hostile;
 mod playing;
+#[path = "../../../tickwire-dialects/tests/harness/seeds.rs"]
+mod seeds;
+mod sim;
+mod talking;

@@ -8,8 +8,8 @@ use tickwire_dialects::lwar::{
 };
 use tickwire_session::{Addr, Events, Instant, Session};
 
-use super::super::{ArenaClient, ClientGateway, Ending, Notice, Status};
 use super::{kind_from_lwar, seen_number, selection, whole};
+use crate::gateway::{ArenaClient, ClientGateway, Ending, Notice, Status};
 use crate::{Heading, Intent, Kind, Loadout, OwnerId, Score, Seen, SeenId, Vec2, View};
 
 pub(super) struct Gateway {

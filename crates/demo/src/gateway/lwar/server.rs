@@ -9,8 +9,8 @@ use tickwire_dialects::lwar::{
 };
 use tickwire_session::{Events, Instant, Session, TokenBucket};
 
-use super::super::{Notice, ServerGateway};
 use super::{kind_to_lwar, loadout, whole};
+use crate::gateway::{Notice, ServerGateway};
 use crate::{Arena, Entity, EntityId, Event, Intent, Kind, PilotId, Vec2, Worlds};
 
 /// Shots announced at once, and how soon one more may be.

@@ -12,8 +12,8 @@ use tickwire_dialects::pixmess::{
 };
 use tickwire_session::{Addr, Events, Instant, Session};
 
-use super::super::{ClientGateway, Ending, Notice, Resident, Status, TileClient};
 use super::{block, block_id_to_wire, block_to_wire, cell, direction_to_wire, look, look_to_wire};
+use crate::gateway::{ClientGateway, Ending, Notice, Resident, Status, TileClient};
 use crate::tiles::{self, Block, BlockId, Cell, Direction, Look, Sublayer, Tile};
 
 /// Chunks that are held on each side of the player's own: the view reaches 64 cells at least.

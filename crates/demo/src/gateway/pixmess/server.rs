@@ -10,12 +10,12 @@ use tickwire_dialects::pixmess;
 use tickwire_dialects::pixmess::{PlayerId, Server, ServerConfig, ServerEvent};
 use tickwire_session::{Events, Instant, Session};
 
-use super::super::{Notice, ServerGateway};
 use super::layers::Layers;
 use super::{
     block, block_id, block_id_to_wire, block_to_wire, cell_to_wire, chunk_id, direction,
     direction_to_wire, look, look_to_wire,
 };
+use crate::gateway::{Notice, ServerGateway};
 use crate::tiles::{
     BlockId, Cause, Cell, Direction, EntityId, Event, JoinRefusal, Motion, SetId, TileWorld, limits,
 };

@@ -8,8 +8,8 @@ use tickwire_session::{Instant, Path, Room, StreamId};
 use tickwire_sim::addr::machine;
 use tickwire_sim::{Conditions, Network};
 
-use super::super::{ClientGateway, Status, TileClient};
 use super::*;
+use crate::gateway::{ClientGateway, Status, TileClient};
 use crate::tiles::{Bot, Sight};
 use crate::{Host, STEP};
 

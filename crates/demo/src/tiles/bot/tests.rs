@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::super::{EntityId, Look, STEP, TileWorld};
 use super::*;
+use crate::tiles::{EntityId, Look, STEP, TileWorld};
 
 /// What a town has done.
 #[derive(Debug, Default, Eq, PartialEq)]

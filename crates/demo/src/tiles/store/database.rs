@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use redb::{Database, ReadableDatabase, TableDefinition};
 
-use super::super::edits::{Batch, Patch};
-use super::super::place::{ChunkId, ChunkXy};
-use super::super::{SetId, limits};
 use super::quiet::catch_quietly;
 use super::{StoreError, journal, record};
+use crate::tiles::edits::{Batch, Patch};
+use crate::tiles::place::{ChunkId, ChunkXy};
+use crate::tiles::{SetId, limits};
 
 /// What is written how, and onto which terrain: a change to either needs another number.
 pub(super) const FORMAT: u64 = 1;

@@ -13,13 +13,13 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::super::digest::Digest;
-use super::super::edits::{Change, Place};
-use super::super::place::{ChunkId, ChunkXy};
-use super::super::{Block, SetId, limits};
+use crate::tiles::digest::Digest;
+use crate::tiles::edits::{Change, Place};
+use crate::tiles::place::{ChunkId, ChunkXy};
+use crate::tiles::{Block, SetId, limits};
 
 /// A change and the chunk it is in.
-pub(in super::super) type Entry = (ChunkId, Change);
+pub(in crate::tiles) type Entry = (ChunkId, Change);
 
 /// The file that is being written.
 #[derive(Debug)]
@@ -189,9 +189,9 @@ const CHECKSUM: usize = 8;
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Sublayer;
-    use super::super::super::place::Spot;
     use super::*;
+    use crate::tiles::Sublayer;
+    use crate::tiles::place::Spot;
 
     fn entry(x: i32) -> Entry {
         let at = ChunkXy { x, y: -x };

@@ -4,9 +4,9 @@
 //! block that was, the block that is. The database guards its own structure; the checksum guards
 //! what is in it, since a bit that flips there would otherwise become a block.
 
-use super::super::Block;
-use super::super::digest::Digest;
-use super::super::edits::{Change, Patch, Place};
+use crate::tiles::Block;
+use crate::tiles::digest::Digest;
+use crate::tiles::edits::{Change, Patch, Place};
 
 pub(super) fn encode(patch: &Patch) -> Vec<u8> {
     let mut bytes = vec![0; CHECKSUM];
@@ -48,9 +48,9 @@ const CHANGE: usize = 8;
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Sublayer;
-    use super::super::super::place::Spot;
     use super::*;
+    use crate::tiles::Sublayer;
+    use crate::tiles::place::Spot;
 
     fn patch() -> Patch {
         let change = |sublayer, x, y, is| Change {

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use redb::{Database, TableDefinition};
 use tempfile::TempDir;
 
-use super::super::tests::{build, cell, solid};
-use super::super::{Block, BlockId, Sublayer, TileWorld};
 use super::*;
 use crate::Random;
+use crate::tiles::tests::{build, cell, solid};
+use crate::tiles::{Block, BlockId, Sublayer, TileWorld};
 
 const BRICK: Block = Block::fixed(3, b'#');
 

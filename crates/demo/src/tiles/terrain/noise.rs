@@ -3,9 +3,9 @@
 //! Value noise: every crossing of a lattice has a number that follows from the seed, and in between
 //! one glides from number to number. Several lattices of different width are added up.
 
-use super::super::Cell;
-use super::super::limits::CHUNK_SIDE;
-use super::super::place::CHUNK_CELLS;
+use crate::tiles::Cell;
+use crate::tiles::limits::CHUNK_SIDE;
+use crate::tiles::place::CHUNK_CELLS;
 
 const SIDE: usize = CHUNK_SIDE as usize;
 

@@ -3,28 +3,28 @@
 //! The line runs west to east through y = 0, with a footpath on both sides and a station every
 //! [`STATION_EVERY`] cells. Its bed is kept free: nothing can be built or pushed onto it.
 
-use super::super::limits::CHUNK_SIDE;
-use super::super::place::{ChunkXy, Spot};
-use super::super::{Block, Cell, Chunk, palette};
 use super::open;
+use crate::tiles::limits::CHUNK_SIDE;
+use crate::tiles::place::{ChunkXy, Spot};
+use crate::tiles::{Block, Cell, Chunk, palette};
 
 /// How far the train's middle travels from x = 0, to both sides.
-pub(in super::super) const LINE_REACH: i32 = 1_024;
+pub(in crate::tiles) const LINE_REACH: i32 = 1_024;
 
 /// Between two stations.
-pub(in super::super) const STATION_EVERY: i32 = 256;
+pub(in crate::tiles) const STATION_EVERY: i32 = 256;
 
 /// Rows of the bed on either side of its middle row: the train is five cells wide.
-pub(in super::super) const BED_REACH: i32 = 2;
+pub(in crate::tiles) const BED_REACH: i32 = 2;
 
 /// The middle of the plaza, beside the middle station.
-pub(in super::super) const PLAZA: Cell = Cell { x: 0, y: 18 };
+pub(in crate::tiles) const PLAZA: Cell = Cell { x: 0, y: 18 };
 
 /// Cells from the plaza's middle to its rim.
-pub(in super::super) const PLAZA_RADIUS: i32 = 10;
+pub(in crate::tiles) const PLAZA_RADIUS: i32 = 10;
 
 /// Whether the train comes through here.
-pub(in super::super) const fn is_bed(cell: Cell) -> bool {
+pub(in crate::tiles) const fn is_bed(cell: Cell) -> bool {
     cell.x.unsigned_abs() <= LINE_END.unsigned_abs()
         && cell.y.unsigned_abs() <= BED_REACH.unsigned_abs()
 }

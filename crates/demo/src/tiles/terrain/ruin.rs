@@ -1,9 +1,9 @@
 //! What others built long ago: two rooms in one chunk of six, crumbling, with crates in them.
 
-use super::super::place::{ChunkXy, Spot};
-use super::super::{Chunk, Tile, palette};
 use super::noise::{Field, Noise};
 use super::{open, under};
+use crate::tiles::place::{ChunkXy, Spot};
+use crate::tiles::{Chunk, Tile, palette};
 
 /// One ruin, in cells of its chunk.
 #[derive(Clone, Copy, Debug)]

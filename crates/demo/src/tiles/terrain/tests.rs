@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::digest::Digest;
-use super::super::limits::CHUNK_EDGE;
-use super::super::{Block, Direction, Sublayer};
 use super::*;
+use crate::tiles::digest::Digest;
+use crate::tiles::limits::CHUNK_EDGE;
+use crate::tiles::{Block, Direction, Sublayer};
 
 fn fingerprint(seed: u64, chunks: &[(i32, i32)]) -> u64 {
     let terrain = Terrain::new(seed);

@@ -13,8 +13,8 @@ use tickwire_demo::gateway::{ArenaClient, Connect, Protocol};
 use tickwire_net::Driver;
 use tickwire_session::Instant;
 
-use super::super::rounds::Spread;
 use super::Signals;
+use crate::suite::rounds::Spread;
 
 /// Between two thoughts.
 const THOUGHT: Duration = Duration::from_millis(50);

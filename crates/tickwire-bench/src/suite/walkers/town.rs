@@ -12,9 +12,9 @@ use tickwire_demo::{Pace, STEP, Worlds};
 use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::{Instant, Session};
 
-use super::super::ANY_PORT;
-use super::super::clock::timed;
 use super::{Case, SPAN, SPANS, Signals};
+use crate::suite::ANY_PORT;
+use crate::suite::clock::timed;
 
 /// How long everybody has to arrive, and then to settle.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -317,6 +317,8 @@ impl Server {
         self.answer_own(now, id, line, verdict);
         if is_welcome {
             self.introduce(now, id);
+            // Whoever has joined need not prove anything any more, and may fall silent at once.
+            self.set_deadline(id);
         }
     }
 

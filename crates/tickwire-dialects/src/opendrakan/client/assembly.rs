@@ -1,10 +1,10 @@
 //! Snapshots on their way: changes and confirmations in any order, some twice, some never.
 //!
-//! A snapshot is complete when its confirmation is here and as many distinct changes as it states. How
-//! many an extra-state bundle holds can be said only when its object's class is known, which may come
-//! with a later datagram; until then its bytes wait. What never completes is pushed out by what is
-//! heard of later: by then, and not by its number, or a few numbers from the far future would keep
-//! everything else out.
+//! A snapshot is complete when its confirmation has arrived and as many distinct changes as that states. How
+//! many changes a bundle of extra states holds is known only with its object's class, which may come in a
+//! later datagram; until then the bytes wait. When there is no room, the snapshot that was not added to for
+//! longest gives way. The age of its tick does not count: otherwise a few ticks from the far future would
+//! keep everything else out.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -81,7 +81,7 @@ pub(super) enum Spoilt {
 }
 
 impl Assemblies {
-    /// The assembly of a tick. A new one may push out the one that was not heard of for longest.
+    /// The assembly of a tick. A new one may push out the one that was not added to for longest.
     pub(super) fn at(&mut self, tick: Tick) -> Result<&mut Assembly, NoRoom> {
         if !self.by_tick.contains_key(&tick) && self.by_tick.len() >= ASSEMBLIES_MAX {
             self.drop_stalest(tick)?;
@@ -136,7 +136,7 @@ impl Assemblies {
         }
     }
 
-    /// Makes room for `tick`, by giving up another that was not heard of for longest.
+    /// Makes room for `tick`, by giving up the one that was not added to for longest.
     fn drop_stalest(&mut self, tick: Tick) -> Result<(), NoRoom> {
         let others = self.by_tick.iter().filter(|(other, _)| **other != tick);
         let stalest = others.min_by_key(|(_, assembly)| assembly.touched);

@@ -104,7 +104,7 @@ impl Server {
         }
     }
 
-    /// Cuts off a client that does not read what it is sent: there is no use in waiting.
+    /// Cuts off a client that does not read what it is sent, without waiting for it.
     pub(super) fn cut_off(&mut self, id: PeerId) {
         if let Some(peer) = self.peers.abort(id) {
             self.note_gone(id, &peer.state.stage, Departure::FellBehind);

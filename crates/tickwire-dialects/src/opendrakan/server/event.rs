@@ -58,7 +58,7 @@ pub enum ServerEvent {
 pub enum Departure {
     /// It ended its stream.
     Disconnected,
-    /// Nothing was heard of it.
+    /// It was silent for too long.
     TimedOut,
     /// Its stream did not decode.
     Undecodable,

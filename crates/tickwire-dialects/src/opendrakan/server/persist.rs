@@ -112,7 +112,7 @@ fn build_fate(entry: &Entry) -> Fate {
         ..
     } = entry.object;
     let is_new = prototype.is_some();
-    // Whether something once jumped is no matter to whoever loads it.
+    // A jump is over by the time that the savegame is loaded.
     let plain = |change: Change| Change {
         jump: false,
         ..change

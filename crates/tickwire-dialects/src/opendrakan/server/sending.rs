@@ -1,8 +1,8 @@
 //! A snapshot as bytes: what differs from a reference, cut into datagrams.
 //!
-//! A sending is a function of the world, the reference and the datagram's size, so clients that
-//! acknowledged the same snapshot share one. The changes come first and the confirmation last; in
-//! which order they arrive is no matter.
+//! A sending depends only on the world, the reference and the datagram's size, so clients that
+//! acknowledged the same snapshot share one. The changes come first and the confirmation last; they may
+//! arrive in any order.
 
 use alloc::vec::Vec;
 
@@ -44,8 +44,8 @@ impl Sending {
                     packer.pack_changes(entry);
                 }
             }
-            for grave in world.destroyed_after(reference) {
-                packer.pack_lifecycle(grave.object, Lifecycle::Destroyed);
+            for tombstone in world.destroyed_after(reference) {
+                packer.pack_lifecycle(tombstone.object, Lifecycle::Destroyed);
             }
         }
         packer.finish()

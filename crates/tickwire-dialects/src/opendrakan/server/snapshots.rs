@@ -237,7 +237,7 @@ impl SnapshotSender {
             _ => {}
         }
         let Some(sent) = self.sent.iter().find(|sent| sent.tick == tick) else {
-            // Sent so long ago that it may not be referred to any more is as good as never.
+            // Or so long ago that it cannot be a reference any more.
             return Acknowledged::NeverSent;
         };
         if sent.is_timed {
@@ -295,13 +295,13 @@ impl Flight {
         self.next >= self.sending.len()
     }
 
-    /// Whether the next snapshot may begin. A pass is always finished, since half a snapshot is none,
-    /// unless the client can do without.
-    fn is_over(&self, now: Instant, is_client_served: bool) -> bool {
+    /// Whether the next snapshot may begin. A pass that has begun is finished, because half a snapshot is
+    /// useless, unless the client has acknowledged a reference in the meantime.
+    fn is_over(&self, now: Instant, has_reference: bool) -> bool {
         if !self.is_repeated() {
             return self.is_pass_over();
         }
         let is_spent = self.passes >= REPEAT_AT_LEAST && now.since(self.since) >= REPEAT_FOR;
-        is_client_served || self.is_pass_over() && is_spent
+        has_reference || self.is_pass_over() && is_spent
     }
 }

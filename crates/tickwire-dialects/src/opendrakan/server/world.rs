@@ -1,9 +1,9 @@
 //! The objects as they are now, and when each state last changed.
 //!
-//! No past snapshot is kept. Each state knows the tick of its last change and of its last jump, and a
-//! list has all objects by their last change: what differs from tick `t` is what changed after `t`,
-//! found without looking at anything else. Of what is gone graves are left, as long as somebody may
-//! have seen it alive. Whatever the game does takes effect in the tick after the last committed one.
+//! In: what the game does, which takes effect in the tick after the last committed one. Out: what differs
+//! from an earlier tick. No past snapshot is kept. Each state has the tick of its last change and of its
+//! last jump, and all objects are in a list by their last change, so a delta visits what changed and
+//! nothing else. A destroyed object leaves a tombstone for as long as a client may have seen it alive.
 
 mod basic;
 mod entry;
@@ -15,7 +15,7 @@ use slab::Slab;
 use tickwire_state::Tick;
 
 use super::{CreateError, StateError};
-use crate::opendrakan::limits::{GRAVES_MAX, OBJECTS_MAX};
+use crate::opendrakan::limits::{OBJECTS_MAX, TOMBSTONES_MAX};
 use crate::opendrakan::message::Lifecycle;
 use crate::opendrakan::snapshot::Object;
 use crate::opendrakan::value::Value;
@@ -33,8 +33,8 @@ pub(super) struct World {
     objects: Slab<Entry>,
     by_change: ChangeOrder,
     /// Destroyed objects that somebody may still see, in the order of their end.
-    graves: VecDeque<Grave>,
-    /// The end of the last object whose grave is gone: what was sent before cannot be referred to.
+    tombstones: VecDeque<Tombstone>,
+    /// When the last object was destroyed whose tombstone is gone: no older tick can be a reference.
     forgotten: Tick,
     /// Classes of the level's objects, the destroyed ones too: prototypes outlive their objects.
     level: BTreeMap<ObjectId, ClassId>,
@@ -44,7 +44,7 @@ pub(super) struct World {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Grave {
+pub(super) struct Tombstone {
     pub(super) object: ObjectId,
     created: Tick,
     destroyed: Tick,
@@ -58,7 +58,7 @@ impl World {
             places: BTreeMap::new(),
             objects: Slab::new(),
             by_change: ChangeOrder::new(),
-            graves: VecDeque::new(),
+            tombstones: VecDeque::new(),
             forgotten: Tick::NONE,
             level: BTreeMap::new(),
             level_destroyed: BTreeSet::new(),
@@ -77,14 +77,14 @@ impl World {
         self.tick
     }
 
-    /// Levels the graves that nobody asks for who refers to `oldest` or a later tick, and the oldest
-    /// ones if there are too many.
+    /// Drops the tombstones that no reference from `oldest` on needs, and the oldest ones if there are too
+    /// many.
     pub(super) fn forget_before(&mut self, oldest: Tick) {
-        while let Some(grave) = self.graves.front()
-            && (grave.destroyed <= oldest || self.graves.len() > GRAVES_MAX)
+        while let Some(tombstone) = self.tombstones.front()
+            && (tombstone.destroyed <= oldest || self.tombstones.len() > TOMBSTONES_MAX)
         {
-            self.forgotten = grave.destroyed;
-            self.graves.pop_front();
+            self.forgotten = tombstone.destroyed;
+            self.tombstones.pop_front();
         }
     }
 
@@ -224,9 +224,9 @@ impl World {
             self.level_destroyed.insert(object);
         }
         let created = entry.created;
-        // Created and gone between two ticks: nobody will ever have seen it.
+        // Created and destroyed between two ticks: no client can have seen it.
         if created < destroyed {
-            self.graves.push_back(Grave {
+            self.tombstones.push_back(Tombstone {
                 object,
                 created,
                 destroyed,
@@ -274,12 +274,12 @@ impl World {
     }
 
     /// What was there at a tick and is gone.
-    pub(super) fn destroyed_after(&self, tick: Tick) -> impl Iterator<Item = &Grave> {
-        self.graves
+    pub(super) fn destroyed_after(&self, tick: Tick) -> impl Iterator<Item = &Tombstone> {
+        self.tombstones
             .iter()
             .rev()
-            .take_while(move |grave| grave.destroyed > tick)
-            .filter(move |grave| grave.created <= tick)
+            .take_while(move |tombstone| tombstone.destroyed > tick)
+            .filter(move |tombstone| tombstone.created <= tick)
     }
 
     /// The level's objects that were destroyed.
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn graves_last_as_long_as_somebody_may_refer_to_the_living() {
+    fn tombstones_last_as_long_as_somebody_may_refer_to_the_living() {
         let mut world = world(1);
         let alive = world.tick();
         world
@@ -365,20 +365,20 @@ mod tests {
         assert_eq!(world.destroyed_after(alive).count(), 1);
         assert!(world.remembered() <= alive);
         world.forget_before(gone);
-        assert_eq!((world.graves.len(), world.remembered()), (0, gone));
+        assert_eq!((world.tombstones.len(), world.remembered()), (0, gone));
         assert_eq!(world.level_destroyed().count(), 1);
     }
 
     #[test]
-    fn of_too_many_graves_the_oldest_are_forgotten() {
+    fn of_too_many_tombstones_the_oldest_are_forgotten() {
         let mut world = world(1);
-        for _ in 0..=GRAVES_MAX {
+        for _ in 0..=TOMBSTONES_MAX {
             let made = world.create(ObjectId(0)).unwrap();
             world.commit();
             world.set_lifecycle(made, Lifecycle::Destroyed).unwrap();
             world.forget_before(Tick::NONE);
         }
-        assert_eq!(world.graves.len(), GRAVES_MAX);
+        assert_eq!(world.tombstones.len(), TOMBSTONES_MAX);
         assert_eq!(world.remembered(), Tick(3), "the first was made in tick 2");
     }
 }

@@ -19,8 +19,8 @@ type Heard<'a> = FromServer<&'a [u8]>;
 
 impl Client {
     pub(super) fn receive(&mut self, now: Instant, bytes: &[u8]) {
-        self.traffic.received(bytes.len());
-        self.last_heard = now;
+        self.uplink.traffic.received(bytes.len());
+        self.uplink.heard(now);
         let mut inbox = core::mem::take(&mut self.inbox);
         inbox.push(bytes);
         while matches!(self.phase, Phase::LoggingIn | Phase::Playing) {
@@ -29,7 +29,7 @@ impl Client {
                 Ok(None) => break,
                 Err(_) => Err(Broken),
             };
-            self.traffic.messages_in += u64::from(heard.is_ok());
+            self.uplink.traffic.messages_in += u64::from(heard.is_ok());
             if heard.is_err() {
                 self.outbox.clear();
                 self.leave(now, "Bad packet!", EndReason::Broken);

@@ -148,28 +148,6 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_that_comes_at_once_shares_a_line() {
-        let mut lines = Lines::new();
-        let now = Instant::from_millis(1_000);
-        for at_once in 0..ANNOUNCEMENTS_AT_ONCE {
-            lines.note_joined("ann");
-            assert_eq!(lines.announce(now), None, "{at_once}");
-        }
-        let read = lines.total();
-        for number in 0..1_000 {
-            lines.note_joined(&format!("walker-{number}"));
-            lines.note_left(&format!("walker-{number}"));
-            assert_eq!(lines.announce(now), Some(now + ANNOUNCEMENT_REFILL));
-        }
-        assert_eq!(lines.announce(now + ANNOUNCEMENT_REFILL * 2), None);
-        let shown = "walker-0, walker-1, walker-2, walker-3, walker-4, walker-5";
-        assert_eq!(
-            texts(&lines, read),
-            ["joined", "left"].map(|verb| format!("* {shown} and 994 more have {verb}"))
-        );
-    }
-
-    #[test]
     fn the_longest_names_fit_a_line() {
         let mut names = Names::default();
         for _ in 0..10_000 {

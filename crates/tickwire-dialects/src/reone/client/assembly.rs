@@ -87,6 +87,12 @@ impl Assemblies {
         }
     }
 
+    /// Datagrams that are held.
+    pub(super) fn datagrams(&self) -> usize {
+        let held = self.by_sequence.values();
+        held.map(|assembly| assembly.datagrams.len()).sum()
+    }
+
     /// Gives up everything older than `sequence`.
     pub(super) fn drop_older(&mut self, sequence: SnapshotSeq) {
         self.by_sequence = self.by_sequence.split_off(&sequence);

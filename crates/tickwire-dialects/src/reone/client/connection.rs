@@ -6,18 +6,20 @@
 use alloc::string::String;
 use core::time::Duration;
 
-use tickwire_session::{Addr, Instant, Uplink};
+use tickwire_session::{Addr, Backlog, Instant, Uplink};
 
 use super::limits::{HANDSHAKE_PATIENCE, SILENCE_MAX};
 use super::{Client, ClientEvent, EndReason, Phase};
-use crate::reone::message::{Down, Up, UpFrame, VERSION};
-use crate::reone::{Inbox, Outbox, Text};
+use crate::reone::limits::STREAM_WAITING;
+use crate::reone::message::{Down, Up, UpFrame, VERSION, encode_frame};
+use crate::reone::{Inbox, Text};
 
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) link: Uplink,
     pub(super) inbox: Inbox<Down>,
-    pub(super) outbox: Outbox<Up>,
+    /// Frames that wait for the server to read.
+    pub(super) outbox: Backlog,
     /// What the player is called.
     name: String,
     /// Whether the server ever welcomed this client. It comes back only to one that did.
@@ -29,7 +31,7 @@ impl Connection {
         Self {
             link: Uplink::dial(now, server).with_retry(retry_for),
             inbox: Inbox::new(),
-            outbox: Outbox::new(),
+            outbox: Backlog::new(STREAM_WAITING),
             name,
             was_welcome: false,
         }
@@ -59,15 +61,22 @@ impl Connection {
     /// Says who this is, on the stream that has just opened.
     fn greet(&mut self) {
         // The configuration took no other name.
-        let name = Text::new(&self.name).unwrap_or(Text::EMPTY);
+        let name = self.name.clone();
+        let name = Text::new(&name).unwrap_or(Text::EMPTY);
         let version = VERSION;
-        let pushed = self.outbox.push(&UpFrame::Hello { version, name });
-        debug_assert!(pushed.is_ok(), "nothing waits on a new stream");
+        self.say(&UpFrame::Hello { version, name });
+    }
+
+    /// Says something on the stream.
+    pub(super) fn say(&mut self, frame: &UpFrame<'_>) {
+        let pushed = self.outbox.push(|out| encode_frame::<Up>(frame, out));
+        debug_assert!(pushed.is_ok(), "calls leave room for all else");
+        self.link.traffic.messages_out += 1;
     }
 
     /// The stream is over. Returns the pause before the next is dialled; `None` if there is to be none.
     fn lose(&mut self, now: Instant, is_at_once: bool) -> Option<Duration> {
-        self.outbox = Outbox::new();
+        self.outbox = Backlog::new(STREAM_WAITING);
         if !self.was_welcome {
             self.link.end();
             return None;
@@ -81,7 +90,6 @@ impl Client {
     pub(super) fn greet(&mut self) {
         self.phase = Phase::Handshaking;
         self.connection.greet();
-        self.connection.link.traffic.messages_out += 1;
     }
 
     /// The connection is lost, or given up; comes back later, or ends for this reason.

@@ -56,7 +56,7 @@ impl Session for Client {
         if matches!(self.phase, Phase::Ended(_)) {
             return None;
         }
-        if let Some(written) = outbox.write(link.stream_room(), out) {
+        if let Some(written) = outbox.write_within(link.stream_room(), out) {
             return Some(link.sent_on_stream(now, written));
         }
         self.write_datagram(now, out)

@@ -186,6 +186,11 @@ impl Reception {
         self.newest
     }
 
+    /// Datagrams of snapshots that are not whole.
+    pub(super) fn datagrams_held(&self) -> usize {
+        self.assemblies.datagrams()
+    }
+
     /// What the newest whole snapshot was made of.
     pub(super) const fn mode(&self) -> Option<Mode> {
         self.mode

@@ -9,21 +9,21 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use tickwire_session::Wrote;
 use tickwire_session::bulk::{Piece, SendError, Sending, Shelf};
+use tickwire_session::{Backlog, Wrote};
 use tickwire_wire::Full;
 
 use super::client::Client;
 use super::limits::FETCHES_WAITING;
-use crate::reone::limits::PIECE_MAX;
-use crate::reone::message::{Down, DownFrame, Refusal, Up};
-use crate::reone::{Inbox, Outbox, Text};
+use crate::reone::limits::{PIECE_MAX, STREAM_WAITING};
+use crate::reone::message::{Down, DownFrame, Refusal, Up, encode_frame};
+use crate::reone::{Inbox, Text};
 
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) inbox: Inbox<Up>,
     pub(super) talk: Talk,
-    outbox: Outbox<Down>,
+    outbox: Backlog,
     fetches: VecDeque<Fetch>,
     sending: Option<Sending>,
 }
@@ -51,7 +51,7 @@ impl Connection {
         Self {
             inbox: Inbox::new(),
             talk: Talk::Greeting,
-            outbox: Outbox::new(),
+            outbox: Backlog::new(STREAM_WAITING),
             fetches: VecDeque::new(),
             sending: None,
         }
@@ -79,7 +79,7 @@ impl Connection {
     }
 
     pub(super) fn push(&mut self, frame: &DownFrame<'_>) -> Result<(), Full> {
-        self.outbox.push(frame)
+        self.outbox.push(|out| encode_frame::<Down>(frame, out))
     }
 
     /// A resource is asked for. Returns whether it will be sent; fails if too much was asked for.
@@ -111,7 +111,7 @@ impl Connection {
         if self.outbox.waiting() == 0 && room > 0 {
             self.push_piece(shelf);
         }
-        match self.outbox.write(room, out) {
+        match self.outbox.write_within(room, out) {
             Some(_) => Wrote::Stream,
             None if self.is_drained() && self.sending.is_none() && self.fetches.is_empty() => {
                 Wrote::Nothing
@@ -132,12 +132,13 @@ impl Connection {
                 let name = String::from(sending.name());
                 if let Some(piece) = sending.poll_piece(PIECE_MAX) {
                     let Piece { of, offset, bytes } = piece;
-                    let pushed = self.outbox.push(&DownFrame::Resource {
+                    let frame = DownFrame::Resource {
                         name: Text::new(&name).unwrap_or_default(),
                         total: of,
                         offset,
                         piece: bytes,
-                    });
+                    };
+                    let pushed = self.outbox.push(|out| encode_frame::<Down>(&frame, out));
                     debug_assert!(pushed.is_ok(), "an empty outbox takes a piece");
                     return;
                 }
@@ -148,7 +149,7 @@ impl Connection {
                     self.sending = shelf.send(&name, offset).ok();
                 }
                 Some(Fetch::Refused(reason)) => {
-                    let pushed = self.outbox.push(&DownFrame::refused(reason));
+                    let pushed = self.push(&DownFrame::refused(reason));
                     debug_assert!(pushed.is_ok(), "an empty outbox takes a refusal");
                     return;
                 }

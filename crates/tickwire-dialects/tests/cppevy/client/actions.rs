@@ -4,7 +4,8 @@ use tickwire_dialects::cppevy::limits::{ACTION_PATIENCE, ACTIONS_UNDER_WAY, DATA
 use tickwire_dialects::cppevy::{ActError, ActionId, ClientEvent, EndReason, Reason};
 use tickwire_session::{ActionNumber, Ended, Failure};
 
-use crate::script::{ClientScript, ms};
+use crate::driven::ms;
+use crate::script::ClientScript;
 use crate::words::{BUY, FLY, STEER, WAVE, action, failure, success};
 
 fn done(number: ActionNumber, action: ActionId, message: &[u8]) -> ClientEvent {
@@ -30,11 +31,11 @@ const fn refused(number: ActionNumber, action: ActionId, reason: Reason) -> Clie
 
 #[track_caller]
 fn act(c: &mut ClientScript, action: ActionId, data: &[u8]) -> ActionNumber {
-    c.player(|now, client| client.act(now, action, data).expect("can be asked"))
+    c.act(|now, client| client.act(now, action, data).expect("can be asked"))
 }
 
 fn assumed(c: &ClientScript) -> Vec<Vec<u8>> {
-    let shown = c.client.assumed();
+    let shown = c.session.assumed();
     shown.map(|(_, _, data)| data.to_vec()).collect()
 }
 
@@ -95,11 +96,11 @@ fn busy_is_tried_again_and_disabled_never() {
     let number = act(&mut c, BUY, &[1]);
     c.forget();
     c.tell(&[failure(BUY, Reason::Busy)]);
-    c.advance(ms(50));
+    c.pass(ms(50));
     assert_eq!(c.said(), [action(BUY, &[1])]);
     c.tell(&[failure(BUY, Reason::Disabled)]);
     assert_eq!(c.events(), [refused(number, BUY, Reason::Disabled)]);
-    let again = c.player(|now, client| client.act(now, BUY, &[2]));
+    let again = c.act(|now, client| client.act(now, BUY, &[2]));
     assert_eq!(again, Err(ActError::Disabled));
     assert_eq!(c.said(), []);
 }
@@ -161,7 +162,7 @@ fn the_end_of_the_connection_ends_every_action_first() {
             ClientEvent::Ended(EndReason::Disconnected),
         ]
     );
-    let late = c.player(|now, client| client.act(now, BUY, &[]));
+    let late = c.act(|now, client| client.act(now, BUY, &[]));
     assert_eq!(late, Err(ActError::NotConnected));
 }
 
@@ -169,7 +170,7 @@ fn the_end_of_the_connection_ends_every_action_first() {
 fn what_cannot_be_sent_is_refused_here() {
     let mut c = ClientScript::playing();
     let long = [0; DATA_MAX + 1];
-    c.player(|now, client| {
+    c.act(|now, client| {
         let cases = [
             (client.act(now, BUY, &long).map(drop), ActError::TooLong),
             (
@@ -193,14 +194,14 @@ fn what_cannot_be_sent_is_refused_here() {
     });
     assert_eq!(c.said().len(), ACTIONS_UNDER_WAY);
     let mut c = ClientScript::joining();
-    let early = c.player(|now, client| client.act(now, BUY, &[]));
+    let early = c.act(|now, client| client.act(now, BUY, &[]));
     assert_eq!(early, Err(ActError::NotConnected));
 }
 
 #[test]
 fn an_input_goes_once_and_the_newest_wins() {
     let mut c = ClientScript::playing();
-    c.player(|_, client| {
+    c.act(|_, client| {
         client.input(STEER, &[1]).unwrap();
         client.input(STEER, &[2]).unwrap();
     });
@@ -213,7 +214,7 @@ fn an_input_goes_once_and_the_newest_wins() {
 #[test]
 fn an_input_that_is_refused_is_told_and_a_disabled_one_never_sent_again() {
     let mut c = ClientScript::playing();
-    c.player(|_, client| client.input(STEER, &[1]).unwrap());
+    c.act(|_, client| client.input(STEER, &[1]).unwrap());
     c.show(&[success(STEER, &[])]);
     assert_eq!(c.events(), []);
     for reason in [Reason::Busy, Reason::Unavailable, Reason::Disabled] {
@@ -222,7 +223,7 @@ fn an_input_that_is_refused_is_told_and_a_disabled_one_never_sent_again() {
         let told = ClientEvent::InputRefused { action, reason };
         assert_eq!(c.events(), [told]);
     }
-    let again = c.player(|_, client| client.input(STEER, &[1]));
+    let again = c.act(|_, client| client.input(STEER, &[1]));
     assert_eq!(again, Err(ActError::Disabled));
     c.tell(&[failure(FLY, Reason::Disabled)]);
 }

@@ -7,7 +7,8 @@ use tickwire_dialects::cppevy::{
 };
 use tickwire_session::{Ended, Failure};
 
-use crate::script::{ClientScript, ms};
+use crate::driven::ms;
+use crate::script::ClientScript;
 use crate::words::{asset, failure, piece, success};
 
 const INDEX: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad 3 abc\n";
@@ -20,7 +21,7 @@ fn size(bytes: usize) -> Object<'static> {
 /// A client that fetches `abc`, and was told the list.
 fn fetching() -> ClientScript {
     let mut c = ClientScript::playing();
-    c.player(|now, client| client.fetch(now, "abc").expect("can be asked"));
+    c.act(|now, client| client.fetch(now, "abc").expect("can be asked"));
     assert_eq!(c.said(), [asset(0, "index")]);
     c.tell(&[size(INDEX.len()), piece(0, INDEX.as_bytes())]);
     assert_eq!(c.said(), [asset(0, "abc")]);
@@ -49,7 +50,7 @@ fn an_asset_is_fetched_with_progress_and_checked() {
     let fetched = ClientEvent::AssetFetched { name, bytes };
     assert_eq!(c.events(), [fetched]);
     // The list is known now.
-    c.player(|now, client| client.fetch(now, "abc").unwrap());
+    c.act(|now, client| client.fetch(now, "abc").unwrap());
     assert_eq!(c.said(), [asset(0, "abc")]);
 }
 
@@ -62,7 +63,7 @@ fn pieces_come_in_any_order_and_twice() {
     assert!(matches!(c.events()[..], [ClientEvent::AssetFetched { .. }]));
     // One that comes again when nothing is fetched, or before the next asset's size is told.
     c.tell(&[piece(0, b"ab")]);
-    c.player(|now, client| client.fetch(now, "abc").unwrap());
+    c.act(|now, client| client.fetch(now, "abc").unwrap());
     c.tell(&[piece(0, b"ab"), size(3), piece(0, b"abc")]);
     assert_eq!(c.counters().unexpected_piece, 2);
     let events = c.events();
@@ -86,7 +87,7 @@ fn damaged_bytes_are_refused_and_the_list_is_fetched_again() {
     let mut c = fetching();
     c.tell(&[size(3), piece(0, b"abd")]);
     assert_eq!(c.events(), [failed(AssetFailure::Mismatch)]);
-    c.player(|now, client| client.fetch(now, "abc").unwrap());
+    c.act(|now, client| client.fetch(now, "abc").unwrap());
     assert_eq!(c.said(), [asset(0, "index")]);
 }
 
@@ -122,7 +123,7 @@ fn every_other_way_to_fail_is_told() {
 #[test]
 fn what_is_not_listed_is_not_asked_for() {
     let mut c = ClientScript::playing();
-    c.player(|now, client| client.fetch(now, "abc").unwrap());
+    c.act(|now, client| client.fetch(now, "abc").unwrap());
     c.forget();
     c.tell(&[size(0)]);
     assert_eq!(c.events(), [failed(AssetFailure::NotListed)]);
@@ -132,7 +133,7 @@ fn what_is_not_listed_is_not_asked_for() {
 #[test]
 fn the_list_itself_can_be_fetched() {
     let mut c = ClientScript::playing();
-    c.player(|now, client| client.fetch(now, "index").unwrap());
+    c.act(|now, client| client.fetch(now, "index").unwrap());
     c.tell(&[size(INDEX.len()), piece(0, INDEX.as_bytes())]);
     let fetched = ClientEvent::AssetFetched {
         name: "index".into(),
@@ -144,10 +145,10 @@ fn the_list_itself_can_be_fetched() {
 #[test]
 fn one_at_a_time() {
     let mut c = fetching();
-    let second = c.player(|now, client| client.fetch(now, "other"));
+    let second = c.act(|now, client| client.fetch(now, "other"));
     assert_eq!(second, Err(FetchError::OneAtATime));
     let mut c = ClientScript::playing();
-    let nameless = c.player(|now, client| client.fetch(now, ""));
+    let nameless = c.act(|now, client| client.fetch(now, ""));
     assert_eq!(nameless, Err(FetchError::Name));
 }
 
@@ -155,7 +156,7 @@ fn one_at_a_time() {
 fn busy_is_waited_for() {
     let mut c = fetching();
     c.tell(&[failure(ActionId::ASSET, Reason::Busy)]);
-    c.advance(ms(50));
+    c.pass(ms(50));
     assert_eq!(c.said(), [asset(0, "abc")]);
     c.tell(&[size(3), piece(0, b"abc")]);
     assert!(matches!(c.events()[..], [ClientEvent::AssetFetched { .. }]));

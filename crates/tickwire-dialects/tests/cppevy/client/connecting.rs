@@ -4,7 +4,8 @@ use tickwire_dialects::cppevy::limits::{ACTION_PATIENCE, ATTACH_AGAIN, ATTACH_PE
 use tickwire_dialects::cppevy::{ActError, ActionId, ClientEvent, EndReason, Phase, Reason};
 use tickwire_session::{Ended, Failure};
 
-use crate::script::{ClientScript, ms};
+use crate::driven::ms;
+use crate::script::ClientScript;
 use crate::words::{
     BUY, ROCK, SHIP, STEER, attach, client_join, client_leave, failure, id, join, joined, leave,
     payload, success, summon,
@@ -22,7 +23,7 @@ fn nobody_answers() {
         assert_eq!(c.events(), [ended(EndReason::Unreachable)]);
     }
     let mut c = ClientScript::dialling();
-    c.advance(TIMEOUT);
+    c.pass(TIMEOUT);
     assert_eq!(c.events(), [ended(EndReason::Unreachable)]);
     assert!(c.has_closed());
 }
@@ -30,7 +31,7 @@ fn nobody_answers() {
 #[test]
 fn joining_tells_who_and_where_one_is() {
     let mut c = ClientScript::joining();
-    assert_eq!(c.client.phase(), Phase::Joining);
+    assert_eq!(c.session.phase(), Phase::Joining);
     c.tell(&[
         joined(5, 99),
         summon(0, ROCK),
@@ -46,8 +47,8 @@ fn joining_tells_who_and_where_one_is() {
             ClientEvent::ActorJoined(id(0)),
         ]
     );
-    assert_eq!(c.client.actor(), Some(id(5)));
-    let entity = c.client.entity(id(0)).unwrap();
+    assert_eq!(c.session.actor(), Some(id(5)));
+    let entity = c.session.entity(id(0)).unwrap();
     assert_eq!((entity.archetype, entity.is_actor), (ROCK, true));
 }
 
@@ -73,13 +74,13 @@ fn a_busy_server_is_asked_again() {
     let mut c = ClientScript::joining();
     for wait in [50, 100, 200, 400, 800, 800] {
         c.tell(&[failure(ActionId::JOIN, Reason::Busy)]);
-        c.advance(ms(wait - 1));
+        c.pass(ms(wait - 1));
         assert_eq!(c.said(), []);
-        c.advance(ms(1));
+        c.pass(ms(1));
         assert_eq!(c.said(), [join("ann")]);
     }
     c.tell(&[joined(1, 99)]);
-    assert_eq!(c.client.phase(), Phase::Attaching);
+    assert_eq!(c.session.phase(), Phase::Attaching);
 }
 
 #[test]
@@ -102,18 +103,18 @@ fn a_join_answered_with_nonsense_ends_it() {
 fn the_token_is_shown_every_100_ms_until_it_is_accepted() {
     let mut c = ClientScript::attaching();
     assert_eq!(c.cast(), [attach(99)]);
-    c.advance(ATTACH_PERIOD * 3);
+    c.pass(ATTACH_PERIOD * 3);
     assert_eq!(c.cast(), [attach(99); 3]);
     // A refusal may be forged, and the next showing may be the one that is accepted.
     c.show(&[failure(ActionId::ATTACH, Reason::Error)]);
-    assert_eq!(c.client.phase(), Phase::Attaching);
+    assert_eq!(c.session.phase(), Phase::Attaching);
     assert_eq!(c.counters().attach_refused, 1);
-    c.advance(ATTACH_PERIOD);
+    c.pass(ATTACH_PERIOD);
     assert_eq!(c.cast(), [attach(99)]);
     c.forget();
     c.show(&[success(ActionId::ATTACH, &[])]);
     assert_eq!(c.events(), [ClientEvent::Attached]);
-    c.advance(ATTACH_PERIOD * 5);
+    c.pass(ATTACH_PERIOD * 5);
     assert_eq!(c.cast(), []);
 }
 
@@ -121,9 +122,9 @@ fn the_token_is_shown_every_100_ms_until_it_is_accepted() {
 fn without_datagrams_everything_assured_still_works() {
     let mut c = ClientScript::attaching();
     c.forget();
-    let refused = c.player(|_, client| client.input(STEER, &[1]));
+    let refused = c.act(|_, client| client.input(STEER, &[1]));
     assert_eq!(refused, Err(ActError::NotConnected));
-    let number = c.player(|now, client| client.act(now, BUY, &[1]).unwrap());
+    let number = c.act(|now, client| client.act(now, BUY, &[1]).unwrap());
     c.tell(&[success(BUY, &[2])]);
     let (action, message, late) = (BUY, vec![2], false);
     let done = ClientEvent::Succeeded {
@@ -138,13 +139,13 @@ fn without_datagrams_everything_assured_still_works() {
 #[test]
 fn when_datagrams_stop_the_token_is_shown_again() {
     let mut c = ClientScript::playing();
-    c.advance(ATTACH_AGAIN - ms(1));
+    c.pass(ATTACH_AGAIN - ms(1));
     assert!(c.cast().is_empty());
-    c.advance(ms(1));
-    assert_eq!(c.client.phase(), Phase::Attaching);
+    c.pass(ms(1));
+    assert_eq!(c.session.phase(), Phase::Attaching);
     assert_eq!(c.cast(), [attach(99)]);
     c.show(&[success(ActionId::ATTACH, &[])]);
-    assert_eq!(c.client.phase(), Phase::Playing);
+    assert_eq!(c.session.phase(), Phase::Playing);
     assert_eq!(c.events(), [ClientEvent::Attached]);
 }
 
@@ -152,11 +153,11 @@ fn when_datagrams_stop_the_token_is_shown_again() {
 fn silence_on_both_paths_ends_it() {
     let mut c = ClientScript::playing();
     for _ in 0..30 {
-        c.advance(ms(1_000));
+        c.pass(ms(1_000));
         c.tell_bytes(&payload(0, &[]));
     }
-    assert_ne!(c.client.phase(), Phase::Ended(EndReason::TimedOut));
-    c.advance(TIMEOUT);
+    assert_ne!(c.session.phase(), Phase::Ended(EndReason::TimedOut));
+    c.pass(TIMEOUT);
     assert_eq!(c.events(), [ended(EndReason::TimedOut)]);
 }
 
@@ -182,19 +183,19 @@ fn one_s_own_client_leave_ends_it() {
 #[test]
 fn leaving_waits_for_the_answer_but_not_for_ever() {
     let mut c = ClientScript::playing();
-    c.player(|now, client| client.leave(now));
+    c.act(|now, client| client.leave(now));
     assert_eq!(c.said(), [leave()]);
-    assert_eq!(c.client.phase(), Phase::Leaving);
+    assert_eq!(c.session.phase(), Phase::Leaving);
     c.tell(&[success(ActionId::LEAVE, &[])]);
     assert_eq!(c.events(), [ended(EndReason::Left)]);
 
     let mut c = ClientScript::playing();
-    c.player(|now, client| client.leave(now));
-    c.advance(ms(2_000));
+    c.act(|now, client| client.leave(now));
+    c.pass(ms(2_000));
     assert_eq!(c.events(), [ended(EndReason::Left)]);
     assert!(c.has_closed());
 
     let mut c = ClientScript::dialling();
-    c.player(|now, client| client.leave(now));
+    c.act(|now, client| client.leave(now));
     assert_eq!(c.events(), [ended(EndReason::Left)]);
 }

@@ -4,7 +4,8 @@ use tickwire_dialects::cppevy::limits::{KEEP_ALIVE, STATE_MAX_AGE, STREAM_KEEP_A
 use tickwire_dialects::cppevy::message::Object;
 use tickwire_dialects::cppevy::{ClientEvent, EventId, Phase};
 
-use crate::script::{ClientScript, ms};
+use crate::driven::ms;
+use crate::script::ClientScript;
 use crate::words::{
     GONG, HEALTH, POSITION, ROCK, SHIELD, SPARK, client_join, client_leave, dismiss, event, id,
     request, state, state_id, summon,
@@ -14,13 +15,13 @@ use crate::words::{
 fn with_rock() -> ClientScript {
     let mut c = ClientScript::playing();
     c.tell(&[summon(7, ROCK)]);
-    c.advance(ms(10));
+    c.pass(ms(10));
     c.forget();
     c
 }
 
 fn health(c: &ClientScript) -> Option<u8> {
-    let value = c.client.state(c.now, id(7), HEALTH)?;
+    let value = c.session.state(c.now, id(7), HEALTH)?;
     value.first().copied()
 }
 
@@ -48,7 +49,7 @@ fn the_newest_state_counts_and_older_ones_do_not() {
 #[test]
 fn a_state_not_newer_than_its_summon_is_ignored() {
     let mut c = ClientScript::playing();
-    c.advance(ms(100));
+    c.pass(ms(100));
     c.tell(&[summon(7, ROCK)]);
     let summoned = c.timestamp();
     c.show_at(summoned, &[told(1)]);
@@ -56,7 +57,7 @@ fn a_state_not_newer_than_its_summon_is_ignored() {
     c.show_at(summoned + 1, &[told(2)]);
     assert_eq!(health(&c), Some(2));
     // Another entity under the same id.
-    c.advance(ms(500));
+    c.pass(ms(500));
     c.tell(&[dismiss(7), summon(7, ROCK)]);
     assert_eq!(health(&c), None);
     c.show_at(summoned + 400, &[told(3)]);
@@ -68,21 +69,21 @@ fn a_state_is_out_of_date_after_three_seconds() {
     let mut c = with_rock();
     let now = c.timestamp();
     c.show_at(now, &[told(10)]);
-    c.advance(STATE_MAX_AGE - ms(2));
+    c.pass(STATE_MAX_AGE - ms(2));
     assert_eq!(health(&c), Some(10));
-    c.advance(ms(2));
+    c.pass(ms(2));
     assert_eq!(health(&c), None);
-    assert!(c.client.state_age(c.now, id(7), HEALTH) >= Some(STATE_MAX_AGE));
+    assert!(c.session.state_age(c.now, id(7), HEALTH) >= Some(STATE_MAX_AGE));
     c.show(&[told(11)]);
     assert_eq!(health(&c), Some(11));
     // One that was under way for long is out of date when it comes.
     let mut c = with_rock();
     c.show(&[]);
     let now = c.timestamp();
-    c.advance(ms(2_900));
+    c.pass(ms(2_900));
     c.show(&[]);
     // The estimate of the server's clock may have slipped by a few milliseconds.
-    c.advance(ms(105));
+    c.pass(ms(105));
     c.show_at(now, &[told(10)]);
     assert_eq!(health(&c), None);
 }
@@ -92,14 +93,14 @@ fn states_of_what_is_not_there_are_ignored() {
     let mut c = with_rock();
     c.show(&[state(state_id(8, HEALTH), &[1])]);
     assert_eq!(c.counters().unknown_entity, 1);
-    assert_eq!(c.client.entities().count(), 2);
+    assert_eq!(c.session.entities().count(), 2);
 }
 
 #[test]
 fn a_state_is_asked_for_by_datagram() {
     let mut c = with_rock();
     let wanted = state_id(7, HEALTH);
-    c.player(|_, client| client.request_state(wanted).unwrap());
+    c.act(|_, client| client.request_state(wanted).unwrap());
     assert_eq!(c.cast(), [request(wanted)]);
 }
 
@@ -148,10 +149,10 @@ fn a_state_of_a_wrong_length_changes_nothing() {
     let shield = state_id(7, SHIELD);
     c.show(&[state(shield, &[4, 6])]);
     for length in [0, 1, 3, 255] {
-        c.advance(ms(10));
+        c.pass(ms(10));
         c.show(&[state(shield, &vec![9; length])]);
     }
-    let shown = c.client.state(c.now, id(7), SHIELD);
+    let shown = c.session.state(c.now, id(7), SHIELD);
     assert_eq!(shown, Some(&[4, 6][..]));
     assert_eq!(c.counters().bad_data, 4);
 }
@@ -164,8 +165,8 @@ fn what_is_assured_is_not_believed_of_a_datagram() {
     c.show(&[event(GONG, b"forged")]);
     assert_eq!(c.events(), []);
     assert_eq!(c.counters().wrong_path, 5);
-    assert!(c.client.entity(id(7)).is_some());
-    assert_eq!(c.client.phase(), Phase::Playing);
+    assert!(c.session.entity(id(7)).is_some());
+    assert_eq!(c.session.phase(), Phase::Playing);
 }
 
 #[test]
@@ -180,7 +181,7 @@ fn who_comes_and_goes_is_told() {
         panic!("{events:?}");
     };
     assert_eq!((*gone, entity.archetype), (id(7), ROCK));
-    assert_eq!(c.client.entity(id(7)), None);
+    assert_eq!(c.session.entity(id(7)), None);
 }
 
 #[test]
@@ -190,7 +191,7 @@ fn an_idle_client_keeps_both_paths_open() {
     let mut datagrams = Vec::new();
     while c.now < until {
         c.live(ms(100));
-        datagrams.extend(c.datagrams());
+        datagrams.extend(c.mail());
     }
     let count = u32::try_from(datagrams.len()).unwrap();
     assert!((9..=11).contains(&count), "{count}");

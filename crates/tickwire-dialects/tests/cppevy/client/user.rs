@@ -4,13 +4,14 @@ use tickwire_dialects::cppevy::limits::STATE_MAX_AGE;
 use tickwire_dialects::cppevy::{ActionId, ClientEvent, EndReason, Notice, Reason};
 use tickwire_session::{ActionNumber, Failure};
 
-use crate::script::{ClientScript, ms};
+use crate::driven::ms;
+use crate::script::ClientScript;
 use crate::words::{HEALTH, ROCK, WAVE, failure, id, state, state_id, summon};
 
 /// An action's number, which only a client gives out.
 fn number() -> ActionNumber {
     let mut c = ClientScript::playing();
-    c.player(|now, client| client.act(now, WAVE, &[]).expect("can be asked"))
+    c.act(|now, client| client.act(now, WAVE, &[]).expect("can be asked"))
 }
 
 #[track_caller]
@@ -50,22 +51,22 @@ fn a_user_hears_what_it_can_do_something_about() {
 fn a_user_sees_only_what_is_true_now() {
     let mut c = ClientScript::playing();
     c.tell(&[summon(7, ROCK), summon(8, ROCK)]);
-    c.advance(ms(5));
+    c.pass(ms(5));
     c.show(&[state(state_id(7, HEALTH), &[3])]);
-    let seen: Vec<_> = c.client.user().entities(c.now).collect();
+    let seen: Vec<_> = c.session.user().entities(c.now).collect();
     assert_eq!(seen, [(id(7), ROCK)]);
-    assert_eq!(c.client.user().state(c.now, id(7), HEALTH), Some(&[3][..]));
-    c.advance(STATE_MAX_AGE);
-    assert_eq!(c.client.user().entities(c.now).count(), 0);
-    assert_eq!(c.client.entities().count(), 3, "the client knows more");
+    assert_eq!(c.session.user().state(c.now, id(7), HEALTH), Some(&[3][..]));
+    c.pass(STATE_MAX_AGE);
+    assert_eq!(c.session.user().entities(c.now).count(), 0);
+    assert_eq!(c.session.entities().count(), 3, "the client knows more");
 }
 
 #[test]
 fn a_user_s_wave_is_shown_until_it_fails() {
     let mut c = ClientScript::playing();
-    c.player(|now, client| client.act(now, WAVE, &[1]).unwrap());
-    assert_eq!(c.client.user().assumed().count(), 1);
+    c.act(|now, client| client.act(now, WAVE, &[1]).unwrap());
+    assert_eq!(c.session.user().assumed().count(), 1);
     c.tell(&[failure(WAVE, Reason::Unavailable)]);
-    assert_eq!(c.client.user().assumed().count(), 0);
-    assert_eq!(c.client.user().actor(), Some(id(1)));
+    assert_eq!(c.session.user().assumed().count(), 0);
+    assert_eq!(c.session.user().actor(), Some(id(1)));
 }

@@ -5,12 +5,13 @@ use tickwire_dialects::cppevy::limits::{
 };
 use tickwire_dialects::cppevy::{ActionId, Answer, Reason, ServerEvent};
 
-use crate::script::{ServerScript, ms};
+use crate::driven::ms;
+use crate::script::ServerScript;
 use crate::words::{BUY, FLY, STEER, WAVE, action, failure, id, success};
 
 #[test]
 fn the_game_decides_and_the_answer_takes_the_same_path() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     let actor = id(s.play(1));
     s.send(1, &[action(BUY, b"sword")]);
     let events = s.events();
@@ -25,7 +26,7 @@ fn the_game_decides_and_the_answer_takes_the_same_path() {
     };
     assert_eq!(events, [expected]);
     s.expects_nothing();
-    s.game(|now, server| {
+    s.act(|now, server| {
         server
             .answer(now, token, Answer::Success(b"sharp"))
             .unwrap()
@@ -35,49 +36,49 @@ fn the_game_decides_and_the_answer_takes_the_same_path() {
     s.cast(1, &[action(BUY, b"shield")]);
     let token = s.action();
     let failed = Answer::Failure(Reason::Unavailable);
-    s.game(|now, server| server.answer(now, token, failed).unwrap());
+    s.act(|now, server| server.answer(now, token, failed).unwrap());
     assert_eq!(s.catches(1), [failure(BUY, Reason::Unavailable)]);
     assert_eq!(s.hears(1), []);
 }
 
 #[test]
 fn only_the_first_answer_counts() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.play(1);
     s.send(1, &[action(BUY, &[])]);
     let token = s.action();
     for _ in 0..2 {
-        s.game(|now, server| server.answer(now, token, Answer::Success(&[])).unwrap());
+        s.act(|now, server| server.answer(now, token, Answer::Success(&[])).unwrap());
     }
     assert_eq!(s.hears(1), [success(BUY, &[])]);
     assert_eq!(s.counters().stray_answer, 1);
     s.send(1, &[action(BUY, &[])]);
     let token = s.action();
     s.close(1);
-    s.game(|now, server| server.answer(now, token, Answer::Success(&[])).unwrap());
+    s.act(|now, server| server.answer(now, token, Answer::Success(&[])).unwrap());
     assert_eq!(s.counters().stray_answer, 2);
 }
 
 #[test]
 fn the_same_action_again_is_answered_again() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.play(1);
     for _ in 0..5 {
         s.cast(1, &[action(STEER, &[3])]);
         let token = s.action();
-        s.game(|now, server| server.answer(now, token, Answer::Success(&[])).unwrap());
+        s.act(|now, server| server.answer(now, token, Answer::Success(&[])).unwrap());
         assert_eq!(s.catches(1), [success(STEER, &[])]);
         s.send(1, &[action(BUY, &[3])]);
         let token = s.action();
         let no = Answer::Failure(Reason::Unavailable);
-        s.game(|now, server| server.answer(now, token, no).unwrap());
+        s.act(|now, server| server.answer(now, token, no).unwrap());
         assert_eq!(s.hears(1), [failure(BUY, Reason::Unavailable)]);
     }
 }
 
 #[test]
 fn actions_of_a_kind_are_answered_in_order_and_kinds_do_not_wait_for_each_other() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.play(1);
     s.send(
         1,
@@ -91,18 +92,18 @@ fn actions_of_a_kind_are_answered_in_order_and_kinds_do_not_wait_for_each_other(
     else {
         panic!("{events:?}");
     };
-    s.game(|now, server| server.answer(now, wave, Answer::Success(&[])).unwrap());
+    s.act(|now, server| server.answer(now, wave, Answer::Success(&[])).unwrap());
     assert_eq!(s.hears(1), [success(WAVE, &[])]);
-    s.game(|now, server| server.answer(now, buy, Answer::Success(&[1])).unwrap());
+    s.act(|now, server| server.answer(now, buy, Answer::Success(&[1])).unwrap());
     assert_eq!(s.hears(1), [success(BUY, &[1])]);
     let buy = s.action();
-    s.game(|now, server| server.answer(now, buy, Answer::Success(&[2])).unwrap());
+    s.act(|now, server| server.answer(now, buy, Answer::Success(&[2])).unwrap());
     assert_eq!(s.hears(1), [success(BUY, &[2])]);
 }
 
 #[test]
 fn what_does_not_exist_is_an_error_and_what_is_not_here_is_disabled() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.play(1);
     let unknown = ActionId(0x7777);
     s.send(
@@ -129,12 +130,12 @@ fn what_does_not_exist_is_an_error_and_what_is_not_here_is_disabled() {
 
 #[test]
 fn while_one_is_delayed_the_others_of_its_kind_fail() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.play(1);
     s.send(1, &[action(BUY, &[1]), action(BUY, &[2])]);
     let first = s.action();
     let delayed = Answer::Failure(Reason::Delayed);
-    s.game(|now, server| server.answer(now, first, delayed).unwrap());
+    s.act(|now, server| server.answer(now, first, delayed).unwrap());
     assert_eq!(
         s.hears(1),
         [failure(BUY, Reason::Delayed), failure(BUY, Reason::Waiting)]
@@ -144,7 +145,7 @@ fn while_one_is_delayed_the_others_of_its_kind_fail() {
     // By the other path as well.
     s.cast(1, &[action(BUY, &[4])]);
     assert_eq!(s.catches(1), [failure(BUY, Reason::Waiting)]);
-    s.game(|now, server| server.answer(now, first, Answer::Success(b"late")).unwrap());
+    s.act(|now, server| server.answer(now, first, Answer::Success(b"late")).unwrap());
     assert_eq!(s.hears(1), [success(BUY, b"late")]);
     s.send(1, &[action(BUY, &[5])]);
     s.action();
@@ -154,25 +155,25 @@ fn while_one_is_delayed_the_others_of_its_kind_fail() {
 
 #[test]
 fn what_the_game_leaves_unanswered_is_unavailable() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.play(1);
     s.send(1, &[action(BUY, &[1]), action(BUY, &[2])]);
     let forgotten = s.action();
     s.live(ANSWER_PATIENCE - ms(50), &[1]);
     assert_eq!(s.hears(1), []);
-    s.advance(ms(100));
+    s.pass(ms(100));
     assert_eq!(s.hears(1), [failure(BUY, Reason::Unavailable)]);
     assert_eq!(s.counters().unanswered, 1);
     let next = s.action();
-    s.game(|now, server| server.answer(now, forgotten, Answer::Success(&[])).unwrap());
+    s.act(|now, server| server.answer(now, forgotten, Answer::Success(&[])).unwrap());
     assert_eq!(s.hears(1), []);
-    s.game(|now, server| server.answer(now, next, Answer::Success(&[])).unwrap());
+    s.act(|now, server| server.answer(now, next, Answer::Success(&[])).unwrap());
     assert_eq!(s.hears(1), [success(BUY, &[])]);
 }
 
 #[test]
 fn more_than_the_game_can_take_is_busy_and_still_in_order() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.play(1);
     let count = ACTIONS_WAITING + 3;
     for _ in 0..count {
@@ -185,7 +186,7 @@ fn more_than_the_game_can_take_is_busy_and_still_in_order() {
             let ServerEvent::Action { token, .. } = event else {
                 panic!("{event:?}");
             };
-            s.game(|now, server| server.answer(now, token, Answer::Success(&[])).unwrap());
+            s.act(|now, server| server.answer(now, token, Answer::Success(&[])).unwrap());
         }
         answers.extend(s.hears(1));
     }
@@ -197,14 +198,14 @@ fn more_than_the_game_can_take_is_busy_and_still_in_order() {
 
 #[test]
 fn a_flood_of_inputs_is_busy_after_the_burst() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.play(1);
     let mut busy = 0;
     for _ in 0..ACTIONS_AT_ONCE + 10 {
         s.cast(1, &[action(STEER, &[1])]);
         for event in s.events() {
             if let ServerEvent::Action { token, .. } = event {
-                s.game(|now, server| server.answer(now, token, Answer::Success(&[])).unwrap());
+                s.act(|now, server| server.answer(now, token, Answer::Success(&[])).unwrap());
             }
         }
         let answers = s.catches(1);
@@ -216,7 +217,7 @@ fn a_flood_of_inputs_is_busy_after_the_burst() {
 
 #[test]
 fn controls_are_the_newest_input_that_was_taken() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     let actor = id(s.play(1));
     for (input, taken) in [(1, true), (2, false), (3, true)] {
         s.cast(1, &[action(STEER, &[input])]);
@@ -226,15 +227,15 @@ fn controls_are_the_newest_input_that_was_taken() {
         } else {
             Answer::Failure(Reason::Error)
         };
-        s.game(|now, server| server.answer(now, token, answer).unwrap());
+        s.act(|now, server| server.answer(now, token, answer).unwrap());
         let held = if taken { input } else { 1 };
-        assert_eq!(s.server.controls(s.now, actor, STEER), Some(&[held][..]));
+        assert_eq!(s.session.controls(s.now, actor, STEER), Some(&[held][..]));
     }
-    s.advance(INPUT_HOLD);
-    assert_eq!(s.server.controls(s.now, actor, STEER), None);
+    s.pass(INPUT_HOLD);
+    assert_eq!(s.session.controls(s.now, actor, STEER), None);
     // A server takes any action by either path.
     s.send(1, &[action(STEER, &[4])]);
     let token = s.action();
-    s.game(|now, server| server.answer(now, token, Answer::Success(&[])).unwrap());
-    assert_eq!(s.server.controls(s.now, actor, STEER), Some(&[4][..]));
+    s.act(|now, server| server.answer(now, token, Answer::Success(&[])).unwrap());
+    assert_eq!(s.session.controls(s.now, actor, STEER), Some(&[4][..]));
 }

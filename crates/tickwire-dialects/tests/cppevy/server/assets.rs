@@ -3,14 +3,15 @@
 use tickwire_dialects::cppevy::message::Object;
 use tickwire_dialects::cppevy::{ActionId, Audience, EventId, Reason};
 
-use crate::script::{ServerScript, ms, stream};
+use crate::driven::{Window, ms};
+use crate::script::{ServerScript, WIDE, stream};
 use crate::words::{GONG, action, asset, event, failure, piece, success};
 
 /// A server with an asset of this many bytes called `hull`, and a client that plays.
 fn with_asset(size: usize) -> (ServerScript, Vec<u8>) {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     let bytes: Vec<u8> = (0..=255).cycle().take(size).collect();
-    s.game(|_, server| server.add_asset("hull", &bytes).expect("a good asset"));
+    s.act(|_, server| server.add_asset("hull", &bytes).expect("a good asset"));
     s.play(1);
     (s, bytes)
 }
@@ -43,7 +44,7 @@ fn an_offset_at_or_beyond_the_end_brings_nothing() {
         s.send(1, &[asset(offset, "hull")]);
         assert_eq!(s.hears(1), [told_size(500)], "{offset}");
     }
-    s.game(|_, server| server.add_asset("empty", &[]).unwrap());
+    s.act(|_, server| server.add_asset("empty", &[]).unwrap());
     s.send(1, &[asset(0, "empty")]);
     assert_eq!(s.hears(1), [told_size(0)]);
 }
@@ -51,7 +52,7 @@ fn an_offset_at_or_beyond_the_end_brings_nothing() {
 #[test]
 fn the_index_lists_hash_size_and_name() {
     let (mut s, _) = with_asset(0);
-    s.game(|_, server| server.add_asset("abc", b"abc").unwrap());
+    s.act(|_, server| server.add_asset("abc", b"abc").unwrap());
     s.send(1, &[asset(0, "index")]);
     let text = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad 3 abc\n\
                 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 0 hull\n";
@@ -119,19 +120,17 @@ fn an_asset_asked_for_by_datagram_is_answered_there_and_comes_by_stream() {
 fn an_event_waits_for_one_piece_at_most() {
     let (mut s, _) = with_asset(100_000);
     // The stream has passed on nothing since the answer.
-    s.stuffed = true;
+    s.window = Window::Once(0);
     s.send(1, &[asset(0, "hull")]);
     let heard = s.hears(1);
     assert_eq!(heard, [told_size(100_000)]);
-    s.give_room(stream(1));
-    s.drain();
+    s.give_room(stream(1), 64 * 1_024);
     assert_eq!(s.hears(1).len(), 1, "one piece, and no second behind it");
-    s.game(|now, server| server.event(now, Audience::All, GONG, &[]).unwrap());
+    s.act(|now, server| server.event(now, Audience::All, GONG, &[]).unwrap());
     assert_eq!(s.hears(1), [event(GONG, &[])]);
     for _ in 0..10 {
-        s.game(|now, server| server.event(now, Audience::All, GONG, &[]).unwrap());
-        s.give_room(stream(1));
-        s.drain();
+        s.act(|now, server| server.event(now, Audience::All, GONG, &[]).unwrap());
+        s.give_room(stream(1), 64 * 1_024);
         let heard = s.hears(1);
         let pieces = |object: &Object<'_>| match object {
             Object::Event { event, .. } => *event == EventId::ASSET,
@@ -144,9 +143,9 @@ fn an_event_waits_for_one_piece_at_most() {
 #[test]
 fn a_stream_that_takes_a_byte_at_a_time_gets_everything_in_order() {
     let bytes: Vec<u8> = (0..=255).cycle().take(1_000).collect();
-    let mut s = ServerScript::new();
-    s.window = 1;
-    s.game(|_, server| server.add_asset("hull", &bytes).unwrap());
+    let mut s = ServerScript::begin();
+    s.window = Window::Again(1);
+    s.act(|_, server| server.add_asset("hull", &bytes).unwrap());
     s.play(1);
     s.send(1, &[asset(0, "hull")]);
     let heard = s.hears(1);
@@ -158,8 +157,8 @@ fn a_stream_that_takes_a_byte_at_a_time_gets_everything_in_order() {
 #[test]
 fn a_stream_that_becomes_narrow_does_not_stop_an_asset() {
     let (mut s, _) = with_asset(1_000);
-    s.window = 600;
-    s.give_room(stream(1));
+    s.window = Window::Again(600);
+    s.give_room(stream(1), 600);
     s.send(1, &[asset(0, "hull")]);
     assert_eq!(s.hears(1), [told_size(1_000)]);
     s.live(ms(5_100), &[1]);
@@ -169,12 +168,11 @@ fn a_stream_that_becomes_narrow_does_not_stop_an_asset() {
 #[test]
 fn an_asset_that_is_replaced_arrives_as_it_was_asked_for() {
     let (mut s, bytes) = with_asset(1_000);
-    s.stuffed = true;
+    s.window = Window::Once(0);
     s.send(1, &[asset(0, "hull")]);
-    s.game(|_, server| server.add_asset("hull", b"new").unwrap());
-    s.stuffed = false;
-    s.give_room(stream(1));
-    s.drain();
+    s.act(|_, server| server.add_asset("hull", b"new").unwrap());
+    s.window = WIDE;
+    s.give_room(stream(1), 64 * 1_024);
     assert_eq!(s.hears(1).last(), Some(&piece(960, &bytes[960..])));
     s.send(1, &[asset(0, "hull")]);
     assert_eq!(s.hears(1), [told_size(3), piece(0, b"new")]);

@@ -5,7 +5,8 @@ use tickwire_dialects::cppevy::{ActionId, Reason};
 use tickwire_session::{Addr, WRONG_TOKENS};
 use tickwire_sim::addr::{link, machine};
 
-use crate::script::{Mail, ServerScript, addr, ms};
+use crate::driven::ms;
+use crate::script::{Mail, ServerScript, addr};
 use crate::words::{
     HEALTH, ROCK, STEER, action, attach, failure, payload, request, state, state_id, success,
 };
@@ -18,7 +19,7 @@ fn other_port(client: u8) -> Addr {
 
 #[test]
 fn a_token_attaches_its_address_and_every_showing_is_answered() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     let ann = s.join(1);
     for _ in 0..3 {
         s.cast(1, &[attach(ann.token.0)]);
@@ -29,7 +30,7 @@ fn a_token_attaches_its_address_and_every_showing_is_answered() {
 
 #[test]
 fn from_strangers_only_attach_is_answered() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.join(1);
     s.forget();
     s.cast(1, &[action(STEER, &[1]), request(state_id(0, HEALTH))]);
@@ -41,7 +42,7 @@ fn from_strangers_only_attach_is_answered() {
 
 #[test]
 fn a_guessed_token_is_an_error_and_the_answer_is_no_longer_than_the_question() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     let ann = s.join(1);
     s.forget();
     for guess in [0, u64::MAX, ann.token.0 ^ 1] {
@@ -63,7 +64,7 @@ fn a_guessed_token_is_an_error_and_the_answer_is_no_longer_than_the_question() {
 
 #[test]
 fn guesses_above_the_rate_of_a_machine_are_not_answered_and_the_right_token_is() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     let ann = s.join(1);
     s.forget();
     for _ in 0..WRONG_TOKENS / 32 {
@@ -79,7 +80,7 @@ fn guesses_above_the_rate_of_a_machine_are_not_answered_and_the_right_token_is()
 
 #[test]
 fn a_token_from_another_machine_is_ignored() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     let ann = s.join(1);
     s.forget();
     s.cast(2, &[attach(ann.token.0)]);
@@ -92,15 +93,15 @@ fn a_token_from_another_machine_is_ignored() {
 
 #[test]
 fn the_newest_address_gets_the_datagrams_and_all_states() {
-    let mut s = ServerScript::new();
-    let rock = s.game(|now, server| server.summon(now, ROCK).unwrap());
-    s.game(|_, server| server.set_state(rock, HEALTH, &[50]).unwrap());
+    let mut s = ServerScript::begin();
+    let rock = s.act(|now, server| server.summon(now, ROCK).unwrap());
+    s.act(|_, server| server.set_state(rock, HEALTH, &[50]).unwrap());
     let ann = s.join(1);
     s.cast(1, &[attach(ann.token.0)]);
     s.live(ms(2_000), &[1]);
     s.forget();
     s.cast_from(other_port(1), &[attach(ann.token.0)]);
-    s.advance(ms(50));
+    s.pass(ms(50));
     let heard: Vec<_> = s
         .datagram_mail(other_port(1))
         .into_iter()
@@ -110,7 +111,7 @@ fn the_newest_address_gets_the_datagrams_and_all_states() {
         heard,
         [success(ATTACHED, &[]), state(state_id(0, HEALTH), &[50])]
     );
-    s.advance(ms(1_000));
+    s.pass(ms(1_000));
     assert_eq!(s.catches(1), [], "the old address hears nothing more");
     s.cast(1, &[action(STEER, &[1])]);
     assert_eq!(s.counters().stranger, 1);
@@ -118,7 +119,7 @@ fn the_newest_address_gets_the_datagrams_and_all_states() {
 
 #[test]
 fn an_attached_address_cannot_show_another_client_s_token() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.play(1);
     // The second client is on the same machine as the first.
     let bob = s.join_from(2, machine(1, 4_001));
@@ -175,7 +176,7 @@ fn every_token_from_every_kind_of_address() {
         (Unknown, Ended, no),
     ];
     for (shown, whose, expected) in table {
-        let mut s = ServerScript::new();
+        let mut s = ServerScript::begin();
         let own = s.join(1);
         s.cast(1, &[attach(own.token.0)]);
         let neighbour = s.join_from(2, machine(1, 4_001));
@@ -218,7 +219,7 @@ fn every_token_from_every_kind_of_address() {
 
 #[test]
 fn what_follows_an_attach_in_its_datagram_counts_and_what_precedes_it_does_not() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     let ann = s.join(1);
     s.forget();
     s.cast(
@@ -240,7 +241,7 @@ fn what_follows_an_attach_in_its_datagram_counts_and_what_precedes_it_does_not()
 
 #[test]
 fn attach_by_stream_is_an_error() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     let ann = s.join(1);
     s.send(1, &[attach(ann.token.0)]);
     assert_eq!(s.hears(1), [failure(ATTACHED, Reason::Error)]);
@@ -250,10 +251,10 @@ fn attach_by_stream_is_an_error() {
 
 #[test]
 fn a_client_that_never_attaches_hears_only_its_stream() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.join(1);
-    let rock = s.game(|now, server| server.summon(now, ROCK).unwrap());
-    s.game(|_, server| server.set_state(rock, HEALTH, &[50]).unwrap());
+    let rock = s.act(|now, server| server.summon(now, ROCK).unwrap());
+    s.act(|_, server| server.set_state(rock, HEALTH, &[50]).unwrap());
     s.forget();
     s.live(TIMEOUT * 2, &[1]);
     assert_eq!(s.catches(1), []);
@@ -263,22 +264,22 @@ fn a_client_that_never_attaches_hears_only_its_stream() {
 
 #[test]
 fn datagrams_alone_keep_a_client_too() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.play(1);
     for _ in 0..40 {
-        s.advance(ms(1_000));
+        s.pass(ms(1_000));
         s.cast(1, &[]);
     }
     assert_eq!(s.state(1), Some("Attached"));
-    s.advance(TIMEOUT + ms(50));
+    s.pass(TIMEOUT + ms(50));
     assert_eq!(s.state(1), None);
 }
 
 #[test]
 fn a_quiet_server_keeps_the_path_open() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.play(1);
-    s.advance(KEEP_ALIVE * 3);
+    s.pass(KEEP_ALIVE * 3);
     let mail = s.datagram_mail(addr(1));
     let empty = |mail: &Mail| mail.objects.is_empty() && mail.size == 5;
     assert_eq!(mail.len(), 3);
@@ -287,7 +288,7 @@ fn a_quiet_server_keeps_the_path_open() {
 
 #[test]
 fn a_link_is_one_peer_by_stream_and_datagram() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     let bot = s.join_from(1, link(9));
     s.cast_from(link(8), &[attach(bot.token.0)]);
     assert_eq!(s.datagram_mail(link(8)), []);

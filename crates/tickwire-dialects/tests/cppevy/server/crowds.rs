@@ -6,9 +6,10 @@ use std::time::Duration;
 use tickwire_dialects::cppevy::limits::{FAREWELL, STREAM_WAITING};
 use tickwire_dialects::cppevy::message::Object;
 use tickwire_dialects::cppevy::{ActionId, Departure, Reason, ServerEvent};
-use tickwire_session::{Addr, Ended, Host, PROOF_PATIENCE, Path, Session, StreamId, WAITING_MAX};
+use tickwire_session::{Addr, Ended, Host, PROOF_PATIENCE, Session, StreamId, WAITING_MAX};
 
-use crate::script::{ServerScript, addr, ms, stream};
+use crate::driven::{Window, ms};
+use crate::script::{ServerScript, WIDE, addr, stream};
 use crate::words::{action, failure, id, join, payload};
 
 /// A connection of nobody in particular.
@@ -26,20 +27,19 @@ fn link(number: usize) -> Addr {
 /// So many connections of one machine that say nothing.
 fn open_idle(s: &mut ServerScript, count: usize, peer: Addr) {
     for number in 0..count {
-        s.server.handle_opened(s.now, idle(number), peer);
+        s.opened(idle(number), peer);
     }
-    s.drain();
 }
 
 fn connections(s: &ServerScript) -> usize {
     let mut count = 0;
-    s.server.visit_peers(&mut |_| count += 1);
+    s.session.visit_peers(&mut |_| count += 1);
     count
 }
 
 #[test]
 fn idle_connections_do_not_keep_the_next_from_joining() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.play(1);
     open_idle(&mut s, WAITING_MAX + 44, addr(9));
     assert_eq!(connections(&s), 1 + WAITING_MAX);
@@ -54,27 +54,26 @@ fn idle_connections_do_not_keep_the_next_from_joining() {
 
 #[test]
 fn connections_that_are_being_closed_keep_no_place() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     // They are owed an answer that they do not read, and have sent nonsense.
-    (s.stuffed, s.window) = (true, 0);
+    s.window = Window::Once(0);
     let answered = payload(0, &[action(ActionId::DISABLED, &[])]);
     for number in 0..2 * WAITING_MAX {
         let on = idle(number);
-        s.server.handle_opened(s.now, on, link(number));
-        s.server.handle_stream(s.now, on, &answered);
-        s.server.handle_stream(s.now, on, &[0, 0, 0, 0, 0xff]);
-        s.drain();
+        s.opened(on, link(number));
+        s.write_bytes(on, &answered);
+        s.write_bytes(on, &[0, 0, 0, 0, 0xff]);
     }
     assert_eq!(connections(&s), WAITING_MAX);
-    (s.stuffed, s.window) = (false, 64 * 1_024);
+    s.window = WIDE;
     s.join(1);
-    s.advance(FAREWELL);
+    s.pass(FAREWELL);
     assert_eq!(connections(&s), 1);
 }
 
 #[test]
 fn who_never_joins_is_let_go_whatever_it_says() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.open(1);
     s.join(2);
     s.forget();
@@ -85,7 +84,7 @@ fn who_never_joins_is_let_go_whatever_it_says() {
         Some(&failure(ActionId::JOIN, Reason::Error))
     );
     assert!(!s.has_closed(1));
-    s.advance(ms(100));
+    s.pass(ms(100));
     assert!(s.has_closed(1));
     assert_eq!(s.counters().join_overdue, 1);
     assert_eq!(s.events(), [], "it never played");
@@ -96,17 +95,14 @@ fn who_never_joins_is_let_go_whatever_it_says() {
 /// Another connection of this machine asks to join; what it is told.
 fn try_to_join(s: &mut ServerScript, number: usize, peer: Addr) -> Vec<Object<'static>> {
     let on = idle(number);
-    s.server.handle_opened(s.now, on, peer);
-    s.give_room(on);
-    s.server
-        .handle_stream(s.now, on, &payload(0, &[join("bot")]));
-    s.drain();
+    s.opened(on, peer);
+    s.write_bytes(on, &payload(0, &[join("bot")]));
     s.hears_on(on)
 }
 
 #[test]
 fn a_lan_party_behind_one_address_joins_at_once() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     for number in 0..64 {
         let heard = try_to_join(&mut s, number, addr(9));
         assert!(matches!(heard.first(), Some(Object::Success { .. })));
@@ -115,26 +111,23 @@ fn a_lan_party_behind_one_address_joins_at_once() {
     assert_eq!(try_to_join(&mut s, 64, addr(9)), [busy]);
     assert_eq!(s.counters().too_many_joins, 1);
     // Busy means to ask again, which is what a client of ours does.
-    s.advance(ms(50));
+    s.pass(ms(50));
     s.forget();
-    s.server
-        .handle_stream(s.now, idle(64), &payload(0, &[join("bot")]));
-    s.drain();
+    s.write_bytes(idle(64), &payload(0, &[join("bot")]));
     let heard = s.hears_on(idle(64));
     assert!(matches!(heard.first(), Some(Object::Success { .. })));
 }
 
 #[test]
 fn one_machine_that_joins_and_leaves_does_not_use_up_the_sync_ids() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     let mut joined = 0;
     // 400 attempts a second for ten seconds: an id rests for five.
     for number in 0..4_000 {
         let heard = try_to_join(&mut s, number, addr(9));
         joined += usize::from(matches!(heard.first(), Some(Object::Success { .. })));
-        let path = Path::Stream(idle(number));
-        s.server.handle_closed(s.now, path, Ended::Reset);
-        s.advance(Duration::from_micros(2_500));
+        s.closed(idle(number), Ended::Reset);
+        s.pass(Duration::from_micros(2_500));
         s.forget();
     }
     assert!((600..800).contains(&joined), "{joined} joins");
@@ -146,24 +139,24 @@ fn one_machine_that_joins_and_leaves_does_not_use_up_the_sync_ids() {
 
 #[test]
 fn while_the_game_is_too_slow_nobody_joins_and_nobody_goes() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.play(1);
-    s.server.set_busy(true);
+    s.session.set_busy(true);
     s.open(2);
     s.send(2, &[join("bob")]);
     assert_eq!(s.hears(2), [failure(ActionId::JOIN, Reason::Unavailable)]);
     assert_eq!(s.state(1), Some("Attached"));
-    s.server.set_busy(false);
+    s.session.set_busy(false);
     s.send(2, &[join("bob")]);
     assert_eq!(s.state(2), Some("Joined"));
 }
 
 #[test]
 fn a_flood_whose_answers_are_not_read_ends_before_they_pile_up() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.play(1);
-    (s.stuffed, s.window) = (true, 0);
-    s.give_room(stream(1));
+    s.window = Window::Once(0);
+    s.give_room(stream(1), 0);
     let flood = vec![action(ActionId::DISABLED, &[]); 126];
     let payloads = STREAM_WAITING / (4 * flood.len());
     for _ in 0..payloads {

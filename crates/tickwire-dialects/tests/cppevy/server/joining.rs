@@ -4,7 +4,8 @@ use tickwire_dialects::cppevy::limits::SYNC_ID_REST;
 use tickwire_dialects::cppevy::message::Object;
 use tickwire_dialects::cppevy::{ActionId, Reason, ServerEvent, SyncId};
 
-use crate::script::{ServerScript, ms};
+use crate::driven::ms;
+use crate::script::{ServerScript, stream};
 use crate::words::{
     BUY, FLY, HEALTH, ROCK, SHIP, action, asset, attach, client_join, client_leave, dismiss,
     failure, id, join, joined, leave, payload, request, state_id, summon,
@@ -12,8 +13,8 @@ use crate::words::{
 
 #[test]
 fn a_joiner_is_told_what_there_is_and_the_others_of_it() {
-    let mut s = ServerScript::new();
-    let rock = s.game(|now, server| server.summon(now, ROCK).unwrap());
+    let mut s = ServerScript::begin();
+    let rock = s.act(|now, server| server.summon(now, ROCK).unwrap());
     assert_eq!(rock, id(0));
     let ann = s.join(1);
     assert_eq!(ann.actor, id(1));
@@ -44,7 +45,7 @@ fn a_joiner_is_told_what_there_is_and_the_others_of_it() {
 
 #[test]
 fn everything_but_join_is_unavailable_before_it() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.open(1);
     assert_eq!(s.state(1), Some("Open"));
     let early = [
@@ -70,7 +71,7 @@ fn everything_but_join_is_unavailable_before_it() {
 
 #[test]
 fn a_join_that_makes_no_sense_is_an_error_and_may_be_mended() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.open(1);
     let bad: [&[u8]; 5] = [&[], &[1], &[2, 0, b'a'], &[0, 1], &[1, 0, 0xff]];
     for data in bad {
@@ -86,7 +87,7 @@ fn a_join_that_makes_no_sense_is_an_error_and_may_be_mended() {
 
 #[test]
 fn a_second_join_is_unavailable() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.join(1);
     s.send(1, &[join("again")]);
     assert_eq!(s.hears(1), [failure(ActionId::JOIN, Reason::Unavailable)]);
@@ -110,8 +111,8 @@ fn a_full_server_says_so_every_time_and_takes_the_next_when_there_is_room() {
 
 #[test]
 fn without_a_free_id_there_is_no_joining_until_one_has_rested() {
-    let mut s = ServerScript::new();
-    s.game(|now, server| {
+    let mut s = ServerScript::begin();
+    s.act(|now, server| {
         for _ in 0..SyncId::COUNT {
             server.summon(now, ROCK).unwrap();
         }
@@ -121,12 +122,12 @@ fn without_a_free_id_there_is_no_joining_until_one_has_rested() {
     let refused = failure(ActionId::JOIN, Reason::Unavailable);
     s.send(1, &[join("ann")]);
     assert_eq!(s.hears(1), [refused]);
-    s.game(|now, server| server.dismiss(now, id(77)));
-    s.advance(SYNC_ID_REST - ms(1));
+    s.act(|now, server| server.dismiss(now, id(77)));
+    s.pass(SYNC_ID_REST - ms(1));
     s.open(2);
     s.send(2, &[join("bob")]);
     assert_eq!(s.hears(2), [refused]);
-    s.advance(ms(1));
+    s.pass(ms(1));
     s.send(2, &[join("bob")]);
     let heard = s.hears(2);
     assert!(matches!(heard.first(), Some(Object::Success { .. })));
@@ -136,12 +137,12 @@ fn without_a_free_id_there_is_no_joining_until_one_has_rested() {
 
 #[test]
 fn a_payload_may_arrive_in_any_pieces() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.open(1);
     let bytes = payload(0, &[join("ann")]);
     let twice = [bytes.clone(), bytes].concat();
     for byte in twice {
-        s.send_bytes(1, &[byte]);
+        s.write_bytes(stream(1), &[byte]);
     }
     let heard = s.hears(1);
     assert!(matches!(heard.first(), Some(Object::Success { .. })));
@@ -153,7 +154,7 @@ fn a_payload_may_arrive_in_any_pieces() {
 
 #[test]
 fn who_leaves_is_gone_with_its_entity() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.join(1);
     s.join(2);
     s.forget();

@@ -3,10 +3,12 @@
 use tickwire_dialects::cppevy::limits::{FAREWELL, STREAM_WAITING, TIMEOUT};
 use tickwire_dialects::cppevy::{ActionId, Answer, Audience, Departure, Reason, ServerEvent};
 use tickwire_session::Session;
+use tickwire_sim::addr::machine;
 
-use crate::script::{ServerScript, ms, stream};
+use crate::driven::{Window, ms};
+use crate::script::{ServerScript, stream};
 use crate::words::{
-    BUY, GONG, action, attach, client_leave, dismiss, failure, id, leave, payload, success,
+    BUY, GONG, action, attach, client_leave, dismiss, failure, id, join, leave, payload, success,
 };
 
 fn left(actor: u16, why: Departure) -> ServerEvent {
@@ -18,7 +20,7 @@ fn left(actor: u16, why: Departure) -> ServerEvent {
 
 /// A server on which two clients play: actors 0 and 1.
 fn with_two() -> ServerScript {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     s.play(1);
     s.play(2);
     s
@@ -45,7 +47,7 @@ fn what_was_asked_before_leave_is_answered() {
     let [ServerEvent::Action { token, .. }, ServerEvent::Left { .. }] = events[..] else {
         panic!("{events:?}");
     };
-    s.game(|now, server| server.answer(now, token, Answer::Success(b"!")).unwrap());
+    s.act(|now, server| server.answer(now, token, Answer::Success(b"!")).unwrap());
     // The game knows the client no longer, so it is not shown what came behind.
     let answers = [success(BUY, b"!"), failure(BUY, Reason::Unavailable)];
     assert_eq!(s.hears(1), answers);
@@ -58,9 +60,9 @@ fn what_was_asked_before_leave_is_answered() {
 fn a_game_that_does_not_answer_does_not_keep_who_left() {
     let mut s = with_two();
     s.send(1, &[action(BUY, b"a"), leave()]);
-    s.advance(FAREWELL - ms(10));
+    s.pass(FAREWELL - ms(10));
     assert!(!s.has_closed(1));
-    s.advance(ms(100));
+    s.pass(ms(100));
     assert!(s.has_closed(1));
 }
 
@@ -87,7 +89,7 @@ fn leave_with_data_makes_no_sense() {
 
 #[test]
 fn the_end_of_the_stream_ends_the_session_and_the_token() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     let ann = s.join(1);
     s.close(1);
     assert_eq!(s.events().last(), Some(&left(0, Departure::Disconnected)));
@@ -99,21 +101,34 @@ fn the_end_of_the_stream_ends_the_session_and_the_token() {
 fn silence_on_both_paths_ends_the_session() {
     let mut s = with_two();
     for _ in 0..14 {
-        s.advance(ms(1_000));
+        s.pass(ms(1_000));
         s.send(2, &[]);
     }
-    s.advance(ms(999));
+    s.pass(ms(999));
     assert_eq!(s.events(), []);
-    s.advance(ms(100));
+    s.pass(ms(100));
     assert_eq!(s.events(), [left(0, Departure::TimedOut)]);
     assert!(s.has_closed(1) && !s.has_closed(2));
     assert_eq!(TIMEOUT, ms(15_000));
 }
 
 #[test]
+fn silence_ends_a_session_whose_stream_never_takes_anything() {
+    let mut s = ServerScript::begin();
+    s.session.handle_opened(s.now, stream(1), machine(1, 4_000));
+    s.drain();
+    s.send(1, &[join("ann")]);
+    assert_eq!(s.state(1), Some("Joined"));
+    s.pass(TIMEOUT);
+    assert_eq!(s.events().last(), Some(&left(0, Departure::TimedOut)));
+    s.pass(FAREWELL);
+    assert!(s.has_closed(1));
+}
+
+#[test]
 fn a_client_that_is_sent_away_hears_its_own_leave() {
     let mut s = with_two();
-    s.game(|now, server| server.kick(now, id(0)));
+    s.act(|now, server| server.kick(now, id(0)));
     assert_eq!(s.hears(1), [client_leave(0)]);
     assert!(s.has_closed(1));
     assert_eq!(s.hears(2), [client_leave(0), dismiss(0)]);
@@ -125,33 +140,31 @@ fn a_server_that_ends_tells_everybody_and_takes_nobody() {
     let mut s = with_two();
     s.open(3);
     s.forget();
-    s.game(|now, server| server.shut_down(now));
+    s.act(|now, server| server.shut_down(now));
     assert_eq!(s.hears(1), [client_leave(0)]);
     assert_eq!(s.hears(2), [client_leave(1)]);
     assert!([1, 2, 3].into_iter().all(|client| s.has_closed(client)));
-    assert!(s.server.is_finished());
+    assert!(s.session.is_finished());
     let ends = [left(0, Departure::ShutDown), left(1, Departure::ShutDown)];
     assert_eq!(s.events(), ends);
     s.open(4);
-    assert!(s.has_closed(4) && s.server.is_finished());
+    assert!(s.has_closed(4) && s.session.is_finished());
 }
 
 #[test]
 fn who_does_not_read_is_removed_and_holds_nobody_up() {
     let mut s = with_two();
-    s.window = 0;
-    s.stuffed = true;
-    s.give_room(stream(1));
-    s.window = 64 * 1_024;
+    s.window = Window::Once(0);
+    s.give_room(stream(1), 0);
     let gong = [0; 250];
     for _ in 0..STREAM_WAITING / 250 {
-        s.game(|now, server| {
+        s.act(|now, server| {
             server
                 .event(now, Audience::One(id(0)), GONG, &gong)
                 .unwrap()
         });
     }
-    s.advance(ms(100));
+    s.pass(ms(100));
     assert_eq!(s.events(), [left(0, Departure::FellBehind)]);
     assert!(s.has_closed(1), "what is left to tell it would not read");
     assert_eq!(s.state(2), Some("Attached"));
@@ -160,21 +173,20 @@ fn who_does_not_read_is_removed_and_holds_nobody_up() {
 #[test]
 fn shutting_down_waits_for_whom_it_can_and_not_for_ever() {
     let mut s = with_two();
-    s.window = 0;
-    s.stuffed = true;
-    s.give_room(stream(1));
-    s.game(|now, server| server.shut_down(now));
+    s.window = Window::Once(0);
+    s.give_room(stream(1), 0);
+    s.act(|now, server| server.shut_down(now));
     assert!(s.has_closed(2) && !s.has_closed(1));
-    assert!(!s.server.is_finished());
-    s.advance(FAREWELL);
-    assert!(s.has_closed(1) && s.server.is_finished());
+    assert!(!s.session.is_finished());
+    s.pass(FAREWELL);
+    assert!(s.has_closed(1) && s.session.is_finished());
 }
 
 #[test]
 fn a_stream_that_makes_no_sense_is_closed_behind_what_it_was_owed() {
     let mut s = with_two();
     let good = payload(0, &[action(ActionId::DISABLED, &[])]);
-    s.send_bytes(1, &[good, vec![0, 0, 0, 0, 254]].concat());
+    s.write_bytes(stream(1), &[good, vec![0, 0, 0, 0, 254]].concat());
     assert_eq!(s.hears(1), [failure(ActionId::DISABLED, Reason::Disabled)]);
     assert!(s.has_closed(1));
     assert_eq!(s.events(), [left(0, Departure::Garbled)]);
@@ -183,11 +195,11 @@ fn a_stream_that_makes_no_sense_is_closed_behind_what_it_was_owed() {
 
 #[test]
 fn a_token_ends_with_its_session_even_if_the_farewell_takes_longer() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::begin();
     let ann = s.join(1);
     s.cast(1, &[attach(ann.token.0)]);
-    (s.stuffed, s.window) = (true, 0);
-    s.give_room(stream(1));
+    s.window = Window::Once(0);
+    s.give_room(stream(1), 0);
     s.forget();
     s.send(1, &[leave()]);
     assert_eq!(s.state(1), Some("Closing"));
@@ -195,6 +207,6 @@ fn a_token_ends_with_its_session_even_if_the_farewell_takes_longer() {
     assert_eq!(s.catches(1), [failure(ActionId::ATTACH, Reason::Error)]);
     s.cast(1, &[action(BUY, &[])]);
     assert_eq!(s.catches(1), []);
-    s.advance(FAREWELL);
+    s.pass(FAREWELL);
     assert!(s.has_closed(1));
 }

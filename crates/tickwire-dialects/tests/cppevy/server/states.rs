@@ -8,19 +8,20 @@ use tickwire_dialects::cppevy::{Audience, Component, PublishError, StateId};
 
 use tickwire_session::Session;
 
-use crate::script::{Mail, ServerScript, addr, ms};
+use crate::driven::ms;
+use crate::script::{Mail, ServerScript, addr};
 use crate::words::{HEALTH, POSITION, ROCK, SHIELD, SPARK, event, id, request, state, state_id};
 
 /// A server with one rock, number 0, and one client that plays.
 fn with_rock() -> ServerScript {
-    let mut s = ServerScript::new();
-    s.game(|now, server| server.summon(now, ROCK).expect("a free id"));
+    let mut s = ServerScript::begin();
+    s.act(|now, server| server.summon(now, ROCK).expect("a free id"));
     s.play(1);
     s
 }
 
 fn set(s: &mut ServerScript, component: Component, value: &[u8]) {
-    s.game(|_, server| server.set_state(id(0), component, value).expect("short"));
+    s.act(|_, server| server.set_state(id(0), component, value).expect("short"));
 }
 
 /// The states of a payload.
@@ -46,10 +47,10 @@ fn healths(s: &mut ServerScript) -> Vec<(u32, u8)> {
 fn a_change_goes_with_the_next_sending_and_is_true_at_its_moment() {
     let mut s = with_rock();
     set(&mut s, HEALTH, &[9]);
-    s.advance(ms(20));
+    s.pass(ms(20));
     set(&mut s, HEALTH, &[8]);
     set(&mut s, POSITION, &[1; 8]);
-    s.advance(ms(50));
+    s.pass(ms(50));
     let mail = s.datagram_mail(addr(1));
     assert_eq!(mail.len(), 1, "{mail:?}");
     assert_eq!(
@@ -67,7 +68,7 @@ fn a_state_that_always_changes_goes_twenty_times_a_second() {
     let mut s = with_rock();
     for tick in 0..200_u8 {
         set(&mut s, HEALTH, &[tick]);
-        s.advance(ms(10));
+        s.pass(ms(10));
     }
     let sent = healths(&mut s);
     assert!((39..=41).contains(&sent.len()), "{}", sent.len());
@@ -82,7 +83,7 @@ fn a_sending_leaves_with_the_step_that_is_nearest_before_it() {
     let mut s = with_rock();
     for step in 0..125_u8 {
         set(&mut s, HEALTH, &[step]);
-        s.advance(ms(16));
+        s.pass(ms(16));
     }
     let sent = healths(&mut s);
     assert!((39..=41).contains(&sent.len()), "{}", sent.len());
@@ -108,23 +109,23 @@ fn a_still_state_goes_at_least_once_a_second() {
 fn a_state_is_never_sent_with_the_moment_of_its_summon() {
     let mut s = with_rock();
     // In step with the sending, where it matters.
-    s.advance(ms(1_000));
+    s.pass(ms(1_000));
     s.forget();
     for _ in 0..40 {
-        s.advance(ms(25));
+        s.pass(ms(25));
         let summoned = s.timestamp();
-        let rock = s.game(|now, server| {
+        let rock = s.act(|now, server| {
             let rock = server.summon(now, ROCK).unwrap();
             server.set_state(rock, HEALTH, &[1]).unwrap();
             rock
         });
-        s.advance(ms(101));
+        s.pass(ms(101));
         for mail in s.datagram_mail(addr(1)) {
             if states(&mail).iter().any(|(state, _)| state.entity == rock) {
                 assert!(mail.timestamp > summoned);
             }
         }
-        s.game(|now, server| server.dismiss(now, rock));
+        s.act(|now, server| server.dismiss(now, rock));
     }
 }
 
@@ -132,15 +133,15 @@ fn a_state_is_never_sent_with_the_moment_of_its_summon() {
 fn what_is_gone_is_not_sent() {
     let mut s = with_rock();
     set(&mut s, HEALTH, &[7]);
-    s.game(|now, server| server.dismiss(now, id(0)));
+    s.act(|now, server| server.dismiss(now, id(0)));
     set(&mut s, HEALTH, &[8]);
-    s.advance(ms(500));
+    s.pass(ms(500));
     assert_eq!(s.catches(1), []);
-    let long = s.game(|_, server| server.set_state(id(0), HEALTH, &[0; 256]));
+    let long = s.act(|_, server| server.set_state(id(0), HEALTH, &[0; 256]));
     assert_eq!(long, Err(PublishError::TooLong));
     for (length, expected) in [(1, Err(PublishError::WrongLength)), (2, Ok(()))] {
         let value = vec![0; length];
-        let set = s.game(|_, server| server.set_state(id(0), SHIELD, &value));
+        let set = s.act(|_, server| server.set_state(id(0), SHIELD, &value));
         assert_eq!(set, expected);
     }
 }
@@ -148,7 +149,7 @@ fn what_is_gone_is_not_sent() {
 #[test]
 fn payloads_are_filled_and_none_is_too_large() {
     let mut s = with_rock();
-    s.game(|now, server| {
+    s.act(|now, server| {
         for _ in 0..299 {
             server.summon(now, ROCK).unwrap();
         }
@@ -158,7 +159,7 @@ fn payloads_are_filled_and_none_is_too_large() {
             server.set_state(entity, POSITION, &vec![3; size]).unwrap();
         }
     });
-    s.advance(ms(60));
+    s.pass(ms(60));
     let mail = s.datagram_mail(addr(1));
     let count: usize = mail.iter().map(|mail| states(mail).len()).sum();
     assert_eq!(count, 300);
@@ -170,7 +171,7 @@ fn payloads_are_filled_and_none_is_too_large() {
 #[test]
 fn more_than_a_sending_carries_waits_for_its_turn() {
     let mut s = with_rock();
-    let all: BTreeSet<StateId> = s.game(|_, server| {
+    let all: BTreeSet<StateId> = s.act(|_, server| {
         let component = |number| Component::new(number).unwrap();
         for number in 0..SHIELD.number() {
             // Two of them fill a payload to the last byte.
@@ -182,10 +183,10 @@ fn more_than_a_sending_carries_waits_for_its_turn() {
             .flat_map(|number| [0, 1].map(|entity| state_id(entity, component(number))))
             .collect()
     });
-    s.advance(ms(50));
+    s.pass(ms(50));
     let first = s.datagram_mail(addr(1));
     assert_eq!(first.len(), DATAGRAMS_A_SENDING as usize);
-    s.advance(ms(100));
+    s.pass(ms(100));
     let second = s.datagram_mail(addr(1));
     let sent: BTreeSet<StateId> = first
         .iter()
@@ -205,13 +206,13 @@ fn more_than_a_sending_carries_waits_for_its_turn() {
 #[test]
 fn an_instant_event_shares_the_datagram_of_its_moment() {
     let mut s = with_rock();
-    s.advance(ms(1_000));
+    s.pass(ms(1_000));
     set(&mut s, HEALTH, &[1]);
     s.forget();
     // In the same drain as the next sending.
-    s.now = s.server.poll_timeout().unwrap();
-    s.server.handle_timeout(s.now);
-    s.game(|now, server| server.event(now, Audience::All, SPARK, &[5]).unwrap());
+    s.now = s.session.poll_timeout().unwrap();
+    s.session.handle_timeout(s.now);
+    s.act(|now, server| server.event(now, Audience::All, SPARK, &[5]).unwrap());
     let mail = s.datagram_mail(addr(1));
     assert_eq!(
         mail[0].objects,
@@ -227,21 +228,21 @@ fn requests_are_honoured_ten_times_a_second() {
         set(&mut s, component, &[number]);
     }
     s.live(ms(4_000), &[1]);
-    s.advance(ms(40));
+    s.pass(ms(40));
     s.forget();
     let wanted: Vec<_> = (0..30)
         .map(|number| request(state_id(0, Component::new(number).unwrap())))
         .collect();
     s.cast(1, &wanted);
     assert_eq!(s.counters().request_ignored, 30 - REQUESTS_A_SECOND as u64);
-    s.advance(ms(990));
+    s.pass(ms(990));
     s.cast(1, &wanted[..1]);
     assert_eq!(s.counters().request_ignored, 21);
-    s.advance(ms(10));
+    s.pass(ms(10));
     s.cast(1, &wanted);
     assert_eq!(s.counters().request_ignored, 41);
     // Of what does not exist nothing can be said, and it costs nothing.
-    s.advance(ms(1_000));
+    s.pass(ms(1_000));
     s.cast(1, &[request(state_id(900, HEALTH))]);
     assert_eq!(s.counters().request_ignored, 42);
     s.send(1, &wanted[..10]);
@@ -255,11 +256,11 @@ fn a_request_is_answered_with_the_next_sending() {
     s.live(ms(3_000), &[1]);
     // Right behind a repetition, so that the next regular one is far.
     while healths(&mut s).is_empty() {
-        s.advance(ms(10));
+        s.pass(ms(10));
     }
-    s.advance(ms(60));
+    s.pass(ms(60));
     s.forget();
     s.cast(1, &[request(state_id(0, HEALTH))]);
-    s.advance(ms(50));
+    s.pass(ms(50));
     assert_eq!(s.catches(1), [state(state_id(0, HEALTH), &[7])]);
 }

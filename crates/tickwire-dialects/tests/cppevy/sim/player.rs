@@ -152,13 +152,18 @@ impl Player {
         Ok(())
     }
 
-    /// It sees what is there, as it is.
+    /// It knows and sees what is there, as it is.
     pub(super) fn check_world(&self, now: Instant, game: &Game) -> Result<(), String> {
+        let mut known: Vec<_> = self.client.entities().map(|(id, _)| id).collect();
         let mut seen: Vec<_> = self.client.user().entities(now).map(|(id, _)| id).collect();
         let actors = game.server.actors().map(|(actor, _)| actor);
         let mut there: Vec<_> = game.rocks.iter().copied().chain(actors).collect();
-        seen.sort_unstable();
-        there.sort_unstable();
+        for ids in [&mut known, &mut seen, &mut there] {
+            ids.sort_unstable();
+        }
+        if known != there {
+            return Err(format!("knows {known:?} where {there:?} is"));
+        }
         if seen != there {
             return Err(format!("sees {seen:?} where {there:?} is"));
         }

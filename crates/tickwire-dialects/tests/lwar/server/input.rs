@@ -123,6 +123,8 @@ fn half_a_second_without_input_releases_everything() {
     s.send_messages(ANN, &[]);
     s.advance(ms(1));
     assert!(!goes_forward(&mut s, ann));
+    s.send_unreliable(ANN, &[forward(ann, 2, 1)]);
+    assert!(goes_forward(&mut s, ann), "the next one counts again");
 }
 
 #[test]

@@ -174,7 +174,7 @@ fn a_server_that_corrects_and_does_not_read_hears_only_the_last_of_it() {
     for x in 2..1_000 {
         c.send_deaf(&plain(&position(OWN, cell(x, 0))));
     }
-    c.advance(ms(2_000));
+    c.advance(ms(5_000));
     c.expects(&[Said::Ping, FromClient::EntityPosition { at: cell(999, 0) }]);
 }
 

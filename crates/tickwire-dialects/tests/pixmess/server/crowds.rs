@@ -5,6 +5,7 @@ use tickwire_dialects::pixmess::limits::{
     NEWS_AT_ONCE, NEWS_COST, NEWS_WAITING_MAX,
 };
 use tickwire_dialects::pixmess::{Block, EntityId, PlayerId};
+use tickwire_session::JOINS;
 
 use crate::knowledge::Knowledge;
 use crate::script::{ANN, BOB, Script, ms};
@@ -168,6 +169,35 @@ fn many_who_join_at_once_share_a_line() {
         ANN,
         &[chat(&format!("* {shown} and {more} more have joined"))],
     );
+}
+
+/// Logins from a host each, 389 a second: 3,500 in nine seconds, of which these are the first three.
+#[test]
+fn a_storm_of_logins_costs_those_who_play_little() {
+    let mut s = Script::new();
+    for who in [ANN, BOB] {
+        s.join(who, format!("{who}").leak());
+        s.load(who, xy(0, 0));
+    }
+    let (logins, seconds) = (1_167, 3);
+    for who in 1_000..1_000 + logins {
+        s.open(who);
+        s.send(who, &[login(1, format!("{who}").leak())]);
+        s.advance(ms(1_000) * seconds / logins);
+    }
+    let lines = |heard: &[Heard]| {
+        let lines = heard.iter().filter(|it| matches!(it, Heard::Chat { .. }));
+        u32::try_from(lines.count()).unwrap()
+    };
+    let joined = s.server.players().count();
+    assert!(joined <= (JOINS + 128 * seconds + 3) as usize, "{joined}");
+    for who in [ANN, BOB] {
+        let heard = s.heard(who);
+        let most = ANNOUNCEMENTS_AT_ONCE + 2 * seconds + 1;
+        assert!(lines(&heard) <= most, "{} lines", lines(&heard));
+        // Each of those who joined stands there, and nothing else was told.
+        assert!(heard.len() <= joined + most as usize, "{}", heard.len());
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ use tickwire_dialects::reone::{
     Seat, Server, ServerConfig, SnapshotSeq, SpatialStatus, Text, Vec3,
 };
 
-use tickwire_session::{Addr, Ended, Instant, StreamId, Token};
+use tickwire_session::{Addr, Ended, Instant, StreamId, Token, Transmit};
 use tickwire_sim::addr::machine;
 
 /// The length of a snapshot's tick.
@@ -78,6 +78,8 @@ pub(super) struct Memory {
     tick: u32,
     is_coded: bool,
 }
+
+impl crate::driven::Memory for Memory {}
 
 /// A client that the script speaks for.
 #[derive(Clone, Copy, Debug)]
@@ -241,6 +243,24 @@ impl Script {
 
     pub(super) fn close(&mut self, on: StreamId) {
         self.closed(on, Ended::Finished);
+    }
+
+    /// Streams that it ended in order.
+    pub(super) fn finished(&self) -> Vec<StreamId> {
+        let finished = |order: &Transmit| match *order {
+            Transmit::Finish { on } => Some(on),
+            _ => None,
+        };
+        self.orders.iter().filter_map(finished).collect()
+    }
+
+    /// Streams that it cut.
+    pub(super) fn aborted(&self) -> Vec<StreamId> {
+        let aborted = |order: &Transmit| match *order {
+            Transmit::Abort { on } => Some(on),
+            _ => None,
+        };
+        self.orders.iter().filter_map(aborted).collect()
     }
 
     pub(super) fn admit(&mut self, client: ClientId, seat: Seat) {

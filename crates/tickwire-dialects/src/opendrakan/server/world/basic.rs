@@ -41,7 +41,7 @@ impl Times {
 pub(super) struct BasicTimes(pub(super) [Times; BASIC.len()]);
 
 impl BasicTimes {
-    /// The states to be told to who knows `reference`, as a bundle.
+    /// The states that a client with `reference` lacks, or all of them, as a bundle.
     pub(super) fn bundle(&self, object: &Object, reference: Tick, wanted: Wanted) -> BasicBundle {
         let (mut values, mut jumps) = (0, 0);
         for (bit, times) in self.0.iter().enumerate() {

@@ -23,7 +23,7 @@ pub(in crate::opendrakan::server) struct Entry {
     /// The last change of anything.
     pub(super) changed: Tick,
     basic: BasicTimes,
-    /// The last change of an extra state, so that they are left alone if there is none.
+    /// The last change of any extra state: mostly nothing changed, and then none is looked at.
     extra_changed: Tick,
     extra: Box<[Times]>,
 }
@@ -84,12 +84,12 @@ impl Entry {
         Ok(true)
     }
 
-    /// Whether the object is to be described anew to who knows only `reference`.
+    /// Whether it was created after `reference`, so that all of it has to be sent.
     pub(in crate::opendrakan::server) fn is_new_since(&self, reference: Tick) -> bool {
         self.created > reference
     }
 
-    /// The basic states to be told to who knows `reference`.
+    /// The basic states that a client with `reference` lacks, or all of them.
     pub(in crate::opendrakan::server) fn basic_changes(
         &self,
         reference: Tick,
@@ -108,7 +108,7 @@ impl Entry {
         self.basic.bundle(&self.object, reference, wanted)
     }
 
-    /// The extra states to be told to who knows `reference`.
+    /// The extra states that a client with `reference` lacks, or all of them.
     pub(in crate::opendrakan::server) fn extra_changes(
         &self,
         reference: Tick,
@@ -120,7 +120,7 @@ impl Entry {
     }
 }
 
-/// Of some states, those to be told to who knows `reference`.
+/// Of some states, those that a client with `reference` lacks, or all of them.
 pub(super) fn changes(
     times: &[Times],
     values: impl Iterator<Item = Value>,
