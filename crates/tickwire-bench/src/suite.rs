@@ -11,6 +11,7 @@ mod objects;
 mod quic;
 mod records;
 mod reone;
+mod replica;
 mod report;
 mod rounds;
 mod simulation;
@@ -83,6 +84,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "reone",
         about: "reone's modes, loading, and a thousand clients",
         run: reone::run,
+    },
+    Benchmark {
+        name: "replica",
+        about: "the replication engine's server: one world, many clients",
+        run: replica::run,
     },
     Benchmark {
         name: "simulation",

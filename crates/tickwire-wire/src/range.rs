@@ -43,6 +43,11 @@ impl<'a> RangeEncoder<'a> {
         }
     }
 
+    /// How long the buffer is by now. The last few bytes are not certain before the end.
+    pub const fn written(&self) -> usize {
+        self.out.len()
+    }
+
     /// Writes a bit that is set with probability `one`.
     #[inline]
     pub fn bit(&mut self, one: Chance, bit: bool) {

@@ -50,6 +50,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         "tickwire-demo",
         &[
             "tickwire-dialects",
+            "tickwire-native",
+            "tickwire-replica",
             "tickwire-session",
             "tickwire-state",
             "tickwire-wire",

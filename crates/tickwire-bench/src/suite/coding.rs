@@ -54,7 +54,7 @@ pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
         bytes("packed", &bench.packed, bench.changed, BYTES_PACKED),
         bytes("coded", &bench.coded, bench.changed, BYTES_CODED),
     ];
-    let timed: [(_, fn(&mut Bench) -> anyhow::Result<f64>, _); 4] = [
+    let timed: [(_, Measure, _); 4] = [
         ("packed encode", Bench::encode_packed, NANOS_PACKED),
         ("packed decode", Bench::decode_packed, NANOS_PACKED),
         ("coded encode", Bench::encode_coded, NANOS_ENCODE_CODED),
@@ -73,6 +73,9 @@ pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
     }
     Ok(figures)
 }
+
+/// One measurement: nanoseconds a changed entity.
+type Measure = fn(&mut Bench) -> anyhow::Result<f64>;
 
 /// The blocks of some sends, and their records.
 struct Bench {
