@@ -11,6 +11,7 @@
 mod cppevy;
 mod load;
 mod lwar;
+mod native;
 mod notice;
 mod opendrakan;
 mod pixmess;
@@ -33,6 +34,7 @@ pub use reone::Settings as ReoneSettings;
 
 /// Every protocol that the games speak.
 pub const PROTOCOLS: &[Protocol] = &[
+    native::PROTOCOL,
     lwar::PROTOCOL,
     cppevy::PROTOCOL,
     pixmess::PROTOCOL,

@@ -4,12 +4,14 @@ mod arena;
 mod bots;
 #[allow(unsafe_code, reason = "processor time has no safe interface")]
 mod clock;
+mod coding;
 mod echo;
 mod masks;
 mod objects;
 mod quic;
 mod records;
 mod reone;
+mod replica;
 mod report;
 mod rounds;
 mod simulation;
@@ -64,6 +66,11 @@ const BENCHMARKS: &[Benchmark] = &[
         run: snapshots::run,
     },
     Benchmark {
+        name: "coding",
+        about: "the replication engine's two forms of a record",
+        run: coding::run,
+    },
+    Benchmark {
         name: "bots",
         about: "a bot in the server's process against one over loopback",
         run: bots::run,
@@ -77,6 +84,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "reone",
         about: "reone's modes, loading, and a thousand clients",
         run: reone::run,
+    },
+    Benchmark {
+        name: "replica",
+        about: "the replication engine's server: one world, many clients",
+        run: replica::run,
     },
     Benchmark {
         name: "simulation",

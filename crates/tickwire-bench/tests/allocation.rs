@@ -1,8 +1,13 @@
 //! A steady state allocates nothing: lwar players that play, entities that move, and not one call of
-//! the allocator for a thousand datagrams.
+//! the allocator for a thousand datagrams; a replicated world and its clients.
 //!
 //! In a binary of its own, because the allocator that counts is the whole program's. It counts for
 //! each thread by itself, so that tests can run side by side.
+
+#[path = "allocation/follower.rs"]
+mod follower;
+#[path = "allocation/replica.rs"]
+mod replica;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -26,6 +26,7 @@ mod snapshot;
 mod stop;
 mod tunnel;
 mod wait;
+mod weapons;
 
 use std::process::ExitCode;
 

@@ -118,17 +118,31 @@ pub fn encode<'a>(
     coding: &mut Coding,
     out: &mut Vec<u8>,
 ) {
+    encode_within(usize::MAX, head, blocks, coding, out);
+}
+
+/// Like [`encode`], but gives up after the block with which the body is longer than `limit`. What was
+/// appended is longer than that then, and of no use.
+pub fn encode_within<'a>(
+    limit: usize,
+    head: &RecordHead,
+    blocks: impl IntoIterator<Item = Changed<'a>>,
+    coding: &mut Coding,
+    out: &mut Vec<u8>,
+) {
+    let end = out.len().saturating_add(limit);
     match head.form {
-        Form::Packed => encode_into(PackedSink::new(out), head, blocks),
+        Form::Packed => encode_into(PackedSink::new(out), end, head, blocks),
         Form::Coded => {
             let Coding { prior, scratch } = coding;
-            encode_into(CodedEncoder::new(prior, scratch, out), head, blocks);
+            encode_into(CodedEncoder::new(prior, scratch, out), end, head, blocks);
         }
     }
 }
 
 fn encode_into<'a>(
     mut sink: impl Sink,
+    end: usize,
     head: &RecordHead,
     blocks: impl IntoIterator<Item = Changed<'a>>,
 ) {
@@ -153,6 +167,9 @@ fn encode_into<'a>(
             ages: head.ages,
         };
         sink.contents(changed.archetype, &known, &changed.now);
+        if sink.end() > end {
+            break;
+        }
     }
     sink.finish(head.target);
 }

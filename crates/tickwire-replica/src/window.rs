@@ -75,6 +75,15 @@ impl Changes {
         self.window.bits
     }
 
+    /// The sends since the last change, that of the change included.
+    #[inline]
+    pub(crate) const fn since_last(&self) -> u64 {
+        match self.window.bits {
+            0 => u64::MAX,
+            bits => u64::MAX << (WINDOW - 1 - bits.leading_zeros() as u64),
+        }
+    }
+
     /// The last change.
     #[inline]
     pub(crate) fn last(&self) -> SendIndex {
@@ -107,6 +116,12 @@ impl Acked {
         {
             self.0.bits |= 1;
         }
+    }
+
+    /// Whether one of these sends was acknowledged.
+    #[inline]
+    pub(crate) const fn is_in(self, sends: u64) -> bool {
+        self.0.bits & sends != 0
     }
 
     /// Whether nothing was acknowledged.

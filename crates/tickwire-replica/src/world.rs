@@ -12,6 +12,7 @@ mod entity;
 mod error;
 mod past;
 mod place;
+mod set;
 mod shape;
 mod store;
 
@@ -22,6 +23,7 @@ pub use place::Cell;
 pub use shape::Plane;
 
 pub(crate) use place::{HYSTERESIS, Head, Place, State};
+pub(crate) use set::BlockSet;
 pub(crate) use store::Store;
 
 use alloc::collections::BTreeMap;

@@ -76,7 +76,7 @@ pub struct PeerLink {
 /// How far a peer has come, as the table sees it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Standing {
-    /// It has not proved itself: see [`PROOF_PATIENCE`](crate::PROOF_PATIENCE).
+    /// It has not proved itself: see [`PROOF_PATIENCE`].
     Waiting,
     /// It takes part.
     Admitted,

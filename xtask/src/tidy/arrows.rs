@@ -50,6 +50,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         "tickwire-demo",
         &[
             "tickwire-dialects",
+            "tickwire-native",
+            "tickwire-replica",
             "tickwire-session",
             "tickwire-state",
             "tickwire-wire",
@@ -86,9 +88,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tickwire-replica",
             "tickwire-session",
             "tickwire-sim",
+            "tickwire-wire",
         ],
     ),
-    ("xtask", &[]),
+    ("xtask", &["tickwire-replica"]),
 ];
 
 /// Crates of others that stay where they are: each, and who may use it.

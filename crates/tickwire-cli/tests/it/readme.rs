@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 
+use tickwire_demo::gateway::PROTOCOLS;
+
 use crate::command::{Running, run_in, start_in};
 use crate::pty::Terminal;
 
@@ -60,7 +62,7 @@ impl Served {
 }
 
 /// Protocols that are served if none is named.
-const ALL: usize = 5;
+const ALL: usize = PROTOCOLS.len();
 
 /// The arguments of a client, with the port of the newest server that it can mean.
 fn connected(typed: &[&str], servers: &[Served]) -> Vec<String> {

@@ -178,7 +178,7 @@ fn a_server_with_a_time_ends_by_itself() {
 #[test]
 fn a_reader_that_goes_away_ends_the_server() {
     let done = read_two_lines(&["--listen", "127.0.0.1:0"]);
-    assert!(done.stdout.starts_with("ready lwar"), "{done:?}");
+    assert!(done.stdout.starts_with("ready native"), "{done:?}");
     assert_eq!(done.code, Some(0), "{done:?}");
 }
 
@@ -268,7 +268,7 @@ fn nonsense_on_the_command_line_ends_with_two() {
     assert!(
         run(&["serve", "quake"])
             .stderr
-            .contains("possible values: lwar")
+            .contains("possible values: native, lwar")
     );
     let refused = run(&["serve", "lwar", "--round", "5"]).stderr;
     assert!(

@@ -307,3 +307,29 @@ fn pilots_need_no_protocol() {
     terminal.press("q");
     assert_eq!(terminal.wait(), 0);
 }
+
+#[test]
+fn a_player_chooses_weapons() {
+    let (_server, addr) = serve("lwar", &[]);
+    let addr = addr.to_string();
+    let arguments = [
+        "play",
+        "lwar",
+        "--connect",
+        &addr,
+        "--weapons",
+        "rocket,-,gun",
+    ];
+    let mut terminal = Terminal::start(&arguments);
+    terminal.wait_for_text("Space rocket  2 –  3 gun  4 –");
+    terminal.press("q");
+    assert_eq!(terminal.wait(), 0);
+    for (typed, why) in [("laser", "there is no"), ("gun,gun,gun,gun,gun", "4 slots")] {
+        let mut terminal = Terminal::start(&["play", "lwar", "--weapons", typed]);
+        assert_eq!(terminal.wait(), 2);
+        terminal.wait_for_text(why);
+    }
+    let mut terminal = Terminal::start(&["play", "pixmess", "--weapons", "gun"]);
+    assert_eq!(terminal.wait(), 2);
+    terminal.wait_for_text("nobody flies in the tile world");
+}

@@ -52,6 +52,11 @@ impl<'a> CodedEncoder<'a> {
         coded.expect("only a decoder's input can be wrong");
     }
 
+    /// How long the buffer is by now, at least: the last few bytes are not certain before the end.
+    pub(crate) const fn written(&self) -> usize {
+        self.run.side.written()
+    }
+
     /// Ends the run.
     pub fn finish(self) {
         self.run.side.finish();

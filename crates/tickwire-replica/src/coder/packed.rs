@@ -150,13 +150,22 @@ impl Encoder<'_> {
 
     fn lane(&mut self, number: usize, lane: Lane) {
         let column = self.now.column(number);
-        let row = self.new.gather(column, lane);
-        self.values(lane, &row, self.new.len());
-        if let Some(past) = &self.past {
-            let expected = past.expect(number, lane);
-            let row = self.changed.gather(column, lane);
-            self.residuals(lane, &row, &expected);
+        if self.new.len() > 0 {
+            let row = self.new.gather(column, lane);
+            self.values(lane, &row, self.new.len());
         }
+        let Some(past) = self.past.as_ref().filter(|_| self.changed.len() > 0) else {
+            return;
+        };
+        // Most lanes of most entities: nothing has to be gathered to say so.
+        if past.is_unchanged(number, column) {
+            self.w.unsigned(TO_HOLD, MODE_BITS);
+            self.w.unsigned(0, WIDTH_BITS);
+            return;
+        }
+        let expected = past.expect(number, lane);
+        let row = self.changed.gather(column, lane);
+        self.residuals(lane, &row, &expected);
     }
 
     fn rotation(&mut self, number: usize, bits: u8) {
@@ -169,8 +178,10 @@ impl Encoder<'_> {
             .map(|past| past.expect_rotation(number, bits, &largest));
         for index in 0..3 {
             let column = self.now.column(number + 1 + index);
-            let row = self.new.gather(column, lane);
-            self.values(lane, &row, self.new.len());
+            if self.new.len() > 0 {
+                let row = self.new.gather(column, lane);
+                self.values(lane, &row, self.new.len());
+            }
             if let Some(expected) = expected.as_ref().and_then(|rows| rows.get(index)) {
                 let row = self.changed.gather(column, lane);
                 self.residuals(lane, &row, expected);

@@ -41,6 +41,8 @@ pub(super) trait Sink {
     fn lead(&mut self, lead: Lead);
     fn archetype(&mut self, archetype: u8);
     fn contents(&mut self, archetype: usize, known: &Known<'_>, now: &BlockView<'_>);
+    /// How long the buffer is that it is written to, at least.
+    fn end(&self) -> usize;
     fn finish(self, target: Target);
 }
 
@@ -104,6 +106,10 @@ impl Sink for PackedSink<'_> {
 
     fn contents(&mut self, _: usize, known: &Known<'_>, now: &BlockView<'_>) {
         coder::encode_packed(known, now, self.out);
+    }
+
+    fn end(&self) -> usize {
+        self.out.len()
     }
 
     fn finish(self, target: Target) {
@@ -194,6 +200,10 @@ impl Sink for CodedEncoder<'_> {
 
     fn contents(&mut self, archetype: usize, known: &Known<'_>, now: &BlockView<'_>) {
         self.block(archetype, known, now);
+    }
+
+    fn end(&self) -> usize {
+        self.written()
     }
 
     fn finish(mut self, target: Target) {

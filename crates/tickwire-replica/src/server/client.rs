@@ -119,8 +119,13 @@ impl Client {
             pending.add_gone(block);
         });
         self.is_ready |= !self.plan.is_incomplete() && !self.is_waiting;
+        let waits = |known: &KnownPlace, block| {
+            let place = store.place(known.number);
+            let sends = place.map_or(0, |place| known.waiting(place, block, &moment));
+            sends * u64::from(weigh(known).max(1))
+        };
         self.plan
-            .choose(store, records, &mut self.places, self.credit, room, weigh);
+            .choose(store, records, &mut self.places, self.credit, room, waits);
     }
 
     /// Leaves places that are out of view, and enters those that have come into it.

@@ -30,7 +30,6 @@ struct Flight {
 /// What an acknowledged packet tells.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Arrived {
-    pub(super) send: SendIndex,
     pub(super) carries_notices: bool,
 }
 
@@ -84,16 +83,22 @@ impl Flights {
         for block in self.blocks.range(index(start)..index(flight.end)) {
             each(*block, flight.send);
         }
-        Some(Arrived {
-            send: flight.send,
+        let arrived = Arrived {
             carries_notices: flight.carries_notices,
-        })
+        };
+        self.drop_while(|flight| flight.is_acked);
+        Some(arrived)
     }
 
     /// Drops what is too old to be applied.
     pub(super) fn expire(&mut self, now: SendIndex) {
+        self.drop_while(|flight| now.since(flight.send) > WINDOW);
+    }
+
+    /// Drops the oldest packets. The fewer are kept, the less memory is walked through.
+    fn drop_while(&mut self, is_done: impl Fn(&Flight) -> bool) {
         while let Some(flight) = self.packets.front()
-            && now.since(flight.send) > WINDOW
+            && is_done(flight)
         {
             let count = usize::try_from(flight.end - self.dropped).unwrap_or(usize::MAX);
             self.blocks.drain(..count.min(self.blocks.len()));

@@ -5,12 +5,12 @@
 
 use alloc::vec::Vec;
 
-use super::records::{Numbered, Records, members};
+use super::records::{Numbered, Records};
 use crate::coder::Ages;
 use crate::limits::{MOVER_WAIT, WINDOW};
 use crate::number::{BlockNumber, PacketNumber, PlaceNumber, SendIndex};
-use crate::window::{self, Acked, Changes};
-use crate::world::{Head, Place, State};
+use crate::window::{self, Acked};
+use crate::world::{BlockSet, Head, Place, State};
 
 /// What a client knows of a place in its view.
 #[derive(Debug)]
@@ -24,8 +24,8 @@ pub(super) struct KnownPlace {
     entered: PacketNumber,
     /// By number.
     blocks: Vec<KnownBlock>,
-    /// Blocks that are not settled, one a bit.
-    unsettled: Vec<u64>,
+    /// Blocks that are not settled.
+    unsettled: BlockSet,
     /// The send of the last survey.
     surveyed: SendIndex,
 }
@@ -57,8 +57,6 @@ pub(super) struct Due {
     pub(super) block: BlockNumber,
     /// The sends at which the client holds it, of those before its last change.
     held: u64,
-    /// For how many sends it has been due.
-    pub(super) waiting: u64,
     /// Whether the client holds no version that could be a baseline.
     pub(super) is_fresh: bool,
 }
@@ -111,14 +109,14 @@ pub(super) struct Oldest {
 }
 
 impl KnownPlace {
-    pub(super) const fn new(number: PlaceNumber, entered: PacketNumber) -> Self {
+    pub(super) fn new(number: PlaceNumber, entered: PacketNumber) -> Self {
         Self {
             number,
             is_own: false,
             distance: 0.0,
             entered,
             blocks: Vec::new(),
-            unsettled: Vec::new(),
+            unsettled: BlockSet::default(),
             surveyed: SendIndex::NONE,
         }
     }
@@ -165,7 +163,7 @@ impl KnownPlace {
     /// Whether nothing has to be sent, nothing is on its way and nothing has changed.
     #[inline]
     pub(super) fn is_settled(&self, place: &Place) -> bool {
-        self.unsettled.iter().all(|word| *word == 0)
+        self.unsettled.is_empty()
             && self.surveyed != SendIndex::NONE
             && place.changed_at() <= self.surveyed
     }
@@ -190,53 +188,55 @@ impl KnownPlace {
         let Self {
             blocks, unsettled, ..
         } = self;
-        for (start, word) in (0..=u16::MAX).step_by(64).zip(unsettled) {
-            for bit in members(&[*word]) {
-                let number = BlockNumber(start + bit);
-                let at = usize::from(number.0);
-                let (Some(head), Some(block)) = (place.head(number), blocks.get_mut(at)) else {
-                    continue;
-                };
-                match block.survey(head, moment, &mut survey) {
-                    Found::Settled => *word &= !(1 << bit),
-                    Found::Gone => {
-                        *word &= !(1 << bit);
-                        if block.state == Knowledge::Possible {
-                            block.state = Knowledge::Ending;
-                            gone(number);
-                        }
-                    }
-                    Found::Due(held, waiting) => due.push(Due {
+        unsettled.retain(|number| {
+            let at = usize::from(number.0);
+            let (Some(head), Some(block)) = (place.head(number), blocks.get_mut(at)) else {
+                return false;
+            };
+            match block.survey(head, moment, &mut survey) {
+                Found::OnItsWay => true,
+                Found::Due(held) => {
+                    due.push(Due {
                         block: number,
                         held,
-                        waiting,
                         is_fresh: block.acked.is_empty(),
-                    }),
-                    Found::OnItsWay => {}
+                    });
+                    true
+                }
+                Found::Settled => false,
+                Found::Gone => {
+                    if block.state == Knowledge::Possible {
+                        block.state = Knowledge::Ending;
+                        gone(number);
+                    }
+                    false
                 }
             }
-        }
+        });
         survey
+    }
+
+    /// For how many sends a block has been due.
+    pub(super) fn waiting(&self, place: &Place, block: BlockNumber, moment: &Moment) -> u64 {
+        let known = self.blocks.get(usize::from(block.0));
+        let both = known.zip(place.head(block));
+        both.map_or(0, |(known, head)| known.waiting(head, moment))
     }
 
     /// Notes which blocks have changed since the last survey.
     fn unsettle(&mut self, place: &Place, send: SendIndex) {
         let heads = place.heads();
         self.blocks.resize(heads.len(), KnownBlock::default());
-        self.unsettled.resize(heads.len().div_ceil(64), 0);
         if self.surveyed.next() >= send {
             if place.changed_at() > self.surveyed {
-                for (word, changed) in self.unsettled.iter_mut().zip(place.changed()) {
-                    *word |= changed;
-                }
+                self.unsettled.extend(place.changed());
             }
         } else {
             // It slept, or has just come: whatever may have changed in between.
-            for (at, head) in heads.iter().enumerate() {
-                if (self.surveyed == SendIndex::NONE || head.changes.last() > self.surveyed)
-                    && let Some(word) = self.unsettled.get_mut(at / 64)
-                {
-                    *word |= 1 << (at % 64);
+            let is_new = self.surveyed == SendIndex::NONE;
+            for (number, head) in (0..=u16::MAX).map(BlockNumber).zip(heads) {
+                if is_new || head.changes.last() > self.surveyed {
+                    self.unsettled.insert(number);
                 }
             }
         }
@@ -255,16 +255,12 @@ impl KnownPlace {
         let baseline = window::youngest_age(survey.baselines)?;
         let mut held = survey.held;
         // The survey has not seen blocks that are settled now but need not have been held then.
-        let changed = records.changed_since(place, baseline);
-        for (at, changed) in (0..=u16::MAX).step_by(64).zip(changed) {
-            let unsettled = self.unsettled.get(usize::from(at / 64));
-            let others = changed & !unsettled.copied().unwrap_or(0);
-            if others != 0 {
-                let all = self.held_by_all(place.1, (at, others), send, baseline);
-                if all & window::bit(baseline.into()) == 0 {
+        for block in records.changed_since(place, baseline) {
+            if !self.unsettled.contains(*block) {
+                held &= self.held(place.1, *block, send, baseline);
+                if held & window::bit(baseline.into()) == 0 {
                     return None;
                 }
-                held &= all;
             }
         }
         Some(Ages {
@@ -273,31 +269,18 @@ impl KnownPlace {
         })
     }
 
-    /// The sends at which all these blocks are held. Those that did not exist at the baseline are not
-    /// asked for more.
-    fn held_by_all(
-        &mut self,
-        place: &Place,
-        (first, blocks): (u16, u64),
-        send: SendIndex,
-        baseline: u8,
-    ) -> u64 {
-        let mut all = u64::MAX;
-        for bit in members(&[blocks]) {
-            let number = BlockNumber(first + bit);
-            let (Some(head), Some(block)) = (
-                place.head(number),
-                self.blocks.get_mut(usize::from(number.0)),
-            ) else {
-                return 0;
-            };
-            let changes = head.changes.at(send);
-            block.acked.advance(send, &changes);
-            if head.born <= send.before(baseline.into()) {
-                all &= block.acked.held(&changes);
-            }
+    /// The sends at which a block is held; all if it did not exist at the baseline.
+    fn held(&mut self, place: &Place, block: BlockNumber, send: SendIndex, baseline: u8) -> u64 {
+        let known = self.blocks.get_mut(usize::from(block.0));
+        let Some((known, head)) = known.zip(place.head(block)) else {
+            return 0;
+        };
+        let changes = head.changes.at(send);
+        known.acked.advance(send, &changes);
+        if head.born > send.before(baseline.into()) {
+            return u64::MAX;
         }
-        all
+        known.acked.held(&changes)
     }
 
     /// Notes that a block is part of a packet. Returns whether the client could not know it before.
@@ -320,8 +303,7 @@ impl KnownPlace {
 
     /// The oldest packets that hold something which is not acknowledged, at most those given.
     pub(super) fn oldest(&self, place: &Place, mut oldest: Oldest) -> Oldest {
-        for number in members(&self.unsettled) {
-            let number = BlockNumber(number);
+        for number in self.unsettled.iter() {
             let at = usize::from(number.0);
             let (Some(head), Some(block)) = (place.head(number), self.blocks.get(at)) else {
                 continue;
@@ -342,8 +324,8 @@ enum Found {
     Settled,
     Gone,
     OnItsWay,
-    /// It is to be sent. At these sends it is held, and so long it has waited.
-    Due(u64, u64),
+    /// It is to be sent. At these sends before its last change it is held.
+    Due(u64),
 }
 
 impl KnownBlock {
@@ -355,37 +337,35 @@ impl KnownBlock {
         let send = moment.send;
         let changes = head.changes.at(send);
         self.acked.advance(send, &changes);
-        let last = changes.last();
-        if self.acked.youngest().is_some_and(|acked| acked >= last) {
+        let since_last = changes.since_last();
+        if self.acked.is_in(since_last) {
             return Found::Settled;
         }
         let held = self.acked.held(&changes);
-        let since_last = window::since(send.since(last));
-        let unborn = !window::since(send.since(head.born));
         let is_fresh = self.acked.is_empty();
-        if !is_fresh {
+        if is_fresh {
+            survey.is_incomplete |= head.born <= moment.joined;
+        } else {
             survey.held &= held;
         }
-        survey.is_incomplete |= is_fresh && head.born <= moment.joined;
         survey.is_pending |= self.lacks_mover(head);
-        let is_lost = send.since(self.sent) >= moment.overdue;
-        if self.sent >= last && !is_lost {
+        let unborn = !window::since(send.since(head.born));
+        if self.sent >= changes.last() && send.since(self.sent) < moment.overdue {
             survey.baselines &= held | unborn | since_last;
             survey.entering += usize::from(is_fresh);
             survey.is_pending = true;
             return Found::OnItsWay;
         }
         survey.baselines &= (held | unborn) & !since_last;
-        Found::Due(
-            held & !since_last,
-            self.waiting(head, &changes, moment, is_lost),
-        )
+        Found::Due(held & !since_last)
     }
 
     /// For how many sends a change has been neither received nor on its way.
-    fn waiting(&self, head: &Head, changes: &Changes, moment: &Moment, is_lost: bool) -> u64 {
+    fn waiting(&self, head: &Head, moment: &Moment) -> u64 {
+        let changes = head.changes.at(moment.send);
         let received = self.acked.youngest();
         let received = received.unwrap_or_else(|| head.born.before(1));
+        let is_lost = moment.send.since(self.sent) >= moment.overdue;
         let told = if is_lost {
             received
         } else {
@@ -405,8 +385,10 @@ impl KnownBlock {
     }
 
     /// Whether an entity has come to the block from another, and the client does not know it.
+    #[inline]
     fn lacks_mover(&self, head: &Head) -> bool {
-        head.moved_in > self.acked.youngest().unwrap_or_default()
+        head.moved_in != SendIndex::NONE
+            && head.moved_in > self.acked.youngest().unwrap_or_default()
     }
 }
 

@@ -14,6 +14,7 @@ use super::Room;
 use super::known::{Due, KnownPlace, Moment, Survey};
 use super::records::Records;
 use crate::limits::ENTERING_MAX;
+use crate::number::BlockNumber;
 use crate::packet::PacketWriter;
 use crate::record::BlockName;
 use crate::world::Store;
@@ -144,7 +145,7 @@ impl Plan {
         }
     }
 
-    /// Chooses among what is due.
+    /// Chooses among what is due. `waits` says how important a block is and how long it has waited.
     pub(super) fn choose(
         &mut self,
         store: &Store,
@@ -152,7 +153,7 @@ impl Plan {
         places: &mut [KnownPlace],
         credit: usize,
         room: Room,
-        weigh: impl Fn(&KnownPlace) -> u16,
+        waits: impl Fn(&KnownPlace, BlockNumber) -> u64,
     ) {
         // Stable: within both, places ascend, so that their numbers take a byte.
         self.sites.sort_by_key(|site| !site.is_own);
@@ -171,7 +172,7 @@ impl Plan {
         }
         let total: usize = self.items.iter().map(|item| item.bytes).sum();
         if total > credit {
-            self.prefer(store, records, places, (own, credit), weigh);
+            self.prefer(store, records, places, (own, credit), waits);
         }
         self.enter(store, records, places, room);
     }
@@ -183,19 +184,21 @@ impl Plan {
         records: &mut Records,
         places: &mut [KnownPlace],
         (own, credit): (usize, usize),
-        weigh: impl Fn(&KnownPlace) -> u16,
+        waits: impl Fn(&KnownPlace, BlockNumber) -> u64,
     ) {
         self.items.truncate(own);
         self.order.clear();
         for (at, site) in self.sites.iter_mut().enumerate().filter(|(_, s)| !s.is_own) {
             site.fate = Fate::Open;
-            let weight = places.get(site.place).map_or(1, &weigh).max(1);
+            let Some(known) = places.get(site.place) else {
+                continue;
+            };
             for due in site.due.clone() {
                 if let Some(block) = self.due.get(due).filter(|block| !block.is_fresh) {
                     self.order.push(Waiting {
                         site: at,
                         due,
-                        priority: u64::from(weight) * block.waiting,
+                        priority: waits(known, block.block),
                     });
                 }
             }

@@ -25,8 +25,6 @@ pub(super) struct Records {
     entries: Vec<Entry>,
     /// The blocks that place records hold.
     blocks: Vec<BlockNumber>,
-    /// The same, one a bit.
-    words: Vec<u64>,
     spans: Vec<Span>,
     place_records: Chains,
     block_records: Chains,
@@ -58,7 +56,6 @@ pub(super) struct Entry {
 struct Span {
     age: u8,
     blocks: Range<usize>,
-    words: Range<usize>,
     next: Option<usize>,
 }
 
@@ -96,7 +93,6 @@ impl Records {
             bytes: Vec::new(),
             entries: Vec::new(),
             blocks: Vec::new(),
-            words: Vec::new(),
             spans: Vec::new(),
             place_records: Chains::default(),
             block_records: Chains::default(),
@@ -111,7 +107,6 @@ impl Records {
         self.bytes.clear();
         self.entries.clear();
         self.blocks.clear();
-        self.words.clear();
         self.spans.clear();
     }
 
@@ -132,11 +127,14 @@ impl Records {
         blocks_of(entry, &self.spans, &self.blocks)
     }
 
-    /// The blocks of a place that changed since an age, one a bit.
-    pub(super) fn changed_since(&mut self, place: Numbered<'_>, age: u8) -> &[u64] {
+    /// The blocks of a place that changed since an age, ascending.
+    pub(super) fn changed_since(&mut self, place: Numbered<'_>, age: u8) -> &[BlockNumber] {
         let span = self.span(place, age);
-        let words = self.spans.get(span).map_or(0..0, |span| span.words.clone());
-        self.words.get(words).unwrap_or_default()
+        let blocks = self
+            .spans
+            .get(span)
+            .map_or(0..0, |span| span.blocks.clone());
+        self.blocks.get(blocks).unwrap_or_default()
     }
 
     fn span(&mut self, (number, place): Numbered<'_>, age: u8) -> usize {
@@ -150,34 +148,22 @@ impl Records {
             }
             next = span.next;
         }
-        let (blocks, words) = (self.blocks.len(), self.words.len());
+        let first_block = self.blocks.len();
         let baseline = self.send.before(age.into());
         let is_in = |head: &Head| head.state == State::Live && head.changes.last() > baseline;
-        self.words
-            .resize(words + place.heads().len().div_ceil(64), 0);
-        let mut add = |block: u16| {
-            self.blocks.push(BlockNumber(block));
-            if let Some(word) = self.words.get_mut(words + usize::from(block / 64)) {
-                *word |= 1 << (block % 64);
-            }
-        };
         if age == 1 && place.changed_at() == self.send {
             // The usual case, and no need to look at every block of a large place.
-            for block in members(place.changed()) {
-                if place.head(BlockNumber(block)).is_some_and(is_in) {
-                    add(block);
-                }
-            }
+            let changed = place.changed().iter();
+            self.blocks
+                .extend(changed.filter(|block| place.head(*block).is_some_and(is_in)));
         } else {
-            let heads = (0..=u16::MAX).zip(place.heads());
-            heads
-                .filter(|(_, head)| is_in(head))
-                .for_each(|(block, _)| add(block));
+            let heads = (0..=u16::MAX).map(BlockNumber).zip(place.heads());
+            let changed = heads.filter(|(_, head)| is_in(head));
+            self.blocks.extend(changed.map(|(block, _)| block));
         }
         self.spans.push(Span {
             age,
-            blocks: blocks..self.blocks.len(),
-            words: words..self.words.len(),
+            blocks: first_block..self.blocks.len(),
             next: first,
         });
         let at = self.spans.len() - 1;
@@ -282,7 +268,13 @@ impl Records {
             let head = place.head(block)?;
             changed_block(store, (block, head), entry.head.ages, self.send)
         });
-        record::encode(&entry.head, changed, &mut self.coding, &mut self.bytes);
+        record::encode_within(
+            RECORD_MAX,
+            &entry.head,
+            changed,
+            &mut self.coding,
+            &mut self.bytes,
+        );
     }
 }
 
@@ -329,20 +321,5 @@ fn changed_block<'a>(
         baseline,
         previous: version(ages.previous).filter(|_| baseline.is_some()),
         now: store.at_send(head.handle, send)?,
-    })
-}
-
-/// The members of a set that has a bit for each.
-pub(super) fn members(words: &[u64]) -> impl Iterator<Item = u16> {
-    let starts = (0..=u16::MAX).step_by(64);
-    starts.zip(words).flat_map(|(start, word)| {
-        let mut rest = *word;
-        core::iter::from_fn(move || {
-            let bit = u16::try_from(rest.trailing_zeros()).ok()?;
-            (bit < 64).then(|| {
-                rest &= rest - 1;
-                start + bit
-            })
-        })
     })
 }

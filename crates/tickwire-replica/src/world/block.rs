@@ -57,10 +57,11 @@ impl Block {
         }
     }
 
-    /// Makes room for entities of these fields.
-    pub(super) fn prepare(&mut self, fields: &[Field], mut buffer: BlockBuf) {
+    /// Makes room for entities of these fields. `lists` are of a block that is no more.
+    pub(super) fn prepare(&mut self, fields: &[Field], mut buffer: BlockBuf, lists: &mut Self) {
         buffer.assign(fields, None);
         self.now = buffer;
+        core::mem::swap(&mut self.versions, &mut lists.versions);
     }
 
     /// The block as it is, writes since the last commit included.
@@ -106,16 +107,14 @@ impl Block {
         });
     }
 
-    /// Writes one row; returns whether anything changed. Nothing is written if nothing did.
+    /// Whether a slot has other values than these.
+    #[inline]
     pub(super) fn differs(&self, slot: u8, row: &Row) -> bool {
-        let columns = self.now.lanes.chunks_exact(SLOTS);
-        let mut pairs = columns.zip(&row.lanes);
-        if pairs.any(|(column, new)| column.get(usize::from(slot)) != Some(new)) {
-            return true;
-        }
-        let texts = self.now.bytes.chunks_exact(SLOTS);
-        let mut pairs = texts.zip(&row.bytes);
-        pairs.any(|(column, new)| column.get(usize::from(slot)) != Some(new))
+        let slot = usize::from(slot);
+        let lanes = self.now.lanes.iter().skip(slot).step_by(SLOTS);
+        let texts = self.now.bytes.iter().skip(slot).step_by(SLOTS);
+        lanes.zip(&row.lanes).any(|(is, new)| is != new)
+            || texts.zip(&row.bytes).any(|(is, new)| is != new)
     }
 
     /// Writes one row. The block must have been touched.

@@ -8,6 +8,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::audience::{Audience, AudienceNumber};
+use super::set::BlockSet;
 use crate::limits::BLOCKS_PER_PLACE_MAX;
 use crate::number::{BlockNumber, PlaceNumber, SendIndex};
 use crate::window::Changes;
@@ -93,7 +94,7 @@ pub(crate) struct Place {
     /// Blocks with a free slot, by archetype.
     open: Vec<(usize, BlockNumber)>,
     /// The blocks that changed at the last send at which any did.
-    changed: Vec<u64>,
+    changed: BlockSet,
     changed_at: SendIndex,
     /// Numbers in use.
     used: usize,
@@ -126,13 +127,13 @@ pub(crate) enum State {
 }
 
 impl Place {
-    pub(super) const fn new(key: PlaceKey, audience: Audience) -> Self {
+    pub(super) fn new(key: PlaceKey, audience: Audience) -> Self {
         Self {
             key,
             audience,
             heads: Vec::new(),
             open: Vec::new(),
-            changed: Vec::new(),
+            changed: BlockSet::default(),
             changed_at: SendIndex::NONE,
             used: 0,
         }
@@ -164,8 +165,8 @@ impl Place {
         self.changed_at
     }
 
-    /// The blocks that changed then, one a bit.
-    pub(crate) fn changed(&self) -> &[u64] {
+    /// The blocks that changed then.
+    pub(crate) const fn changed(&self) -> &BlockSet {
         &self.changed
     }
 
@@ -198,15 +199,9 @@ impl Place {
     pub(super) fn mark(&mut self, block: BlockNumber, send: SendIndex) {
         if self.changed_at != send {
             self.changed_at = send;
-            self.changed.fill(0);
+            self.changed.clear();
         }
-        let (word, bit) = (usize::from(block.0 / 64), block.0 % 64);
-        if self.changed.len() <= word {
-            self.changed.resize(word + 1, 0);
-        }
-        if let Some(word) = self.changed.get_mut(word) {
-            *word |= 1 << bit;
-        }
+        self.changed.insert(block);
         if let Some(head) = self.head_mut(block) {
             head.changes.mark(send);
         }

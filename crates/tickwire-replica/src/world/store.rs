@@ -259,15 +259,16 @@ impl Store {
                 .extend(Some(handle).filter(|handle| *handle != fresh));
             return Err(WorldError::PlaceLimit { entity: id });
         };
+        if handle == fresh {
+            self.blocks.push(Block::new(number, block, archetype));
+        }
         let mut block = Block::new(number, block, archetype);
         if let Some(spare) = self.spare.get_mut(archetype)
             && let Some(shape) = self.shapes.get(archetype)
+            && let Some(slot) = self.blocks.get_mut(handle.0 as usize)
         {
-            block.prepare(&shape.fields, spare.pop().unwrap_or_default());
-        }
-        match self.blocks.get_mut(handle.0 as usize) {
-            Some(slot) => *slot = block,
-            None => self.blocks.push(block),
+            block.prepare(&shape.fields, spare.pop().unwrap_or_default(), slot);
+            *slot = block;
         }
         Ok(handle)
     }

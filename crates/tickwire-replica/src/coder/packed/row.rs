@@ -36,6 +36,7 @@ impl Picks {
     }
 
     /// A row of raw values.
+    #[inline]
     pub(super) fn gather(&self, column: &Column, lane: Lane) -> Row {
         let mut row = [0; SLOTS];
         for (value, slot) in row.iter_mut().zip(self.slots()) {
@@ -94,7 +95,15 @@ impl<'a> Past<'a> {
         })
     }
 
+    /// Whether all these slots have in lane `number` what they had at the baseline.
+    pub(super) fn is_unchanged(&self, number: usize, now: &Column) -> bool {
+        let then = self.baseline.column(number);
+        let mut slots = self.picks.slots();
+        slots.all(|slot| at(now, slot) == at(then, slot))
+    }
+
     /// Where lane `lane` of the block is expected.
+    #[inline]
     pub(super) fn expect(&self, number: usize, lane: Lane) -> Expected {
         let hold = self.picks.gather(self.baseline.column(number), lane);
         let motion = self.previous.map(|previous| {
@@ -122,6 +131,7 @@ impl<'a> Past<'a> {
     }
 
     /// The components of a block's quaternions with component `largest` left out.
+    #[inline]
     fn rotations(&self, of: &BlockView<'_>, number: usize, bits: u8, largest: &Row) -> [Row; 3] {
         let columns = [0, 1, 2, 3].map(|lane| of.column(number + lane));
         let mut rows = [[0; SLOTS]; 3];
@@ -134,6 +144,7 @@ impl<'a> Past<'a> {
         rows
     }
 
+    #[inline]
     fn extrapolate(&self, lane: Lane, baseline: &Row, previous: &Row) -> Row {
         let mut row = *baseline;
         let values = row.iter_mut().zip(previous).take(self.picks.len);
