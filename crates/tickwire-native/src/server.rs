@@ -36,12 +36,13 @@ use tickwire_state::Tick;
 
 use crate::game::Game;
 use crate::limits::{
-    BANNED_MAX, LATEST_CHANNELS, LATEST_REPEATS, MESSAGE_MAX, NARROW_PATHS, RESUME_PATIENCE,
-    REWIND_MAX,
+    BANNED_MAX, HZ_MAX, LATEST_CHANNELS, LATEST_REPEATS, MESSAGE_MAX, NARROW_PATHS,
+    RESUME_PATIENCE, REWIND_MAX,
 };
 use crate::message::{Down, Role, Status, bytes_of};
 use crate::reason::EndReason;
 use crate::ticket::{Ticket, Tickets};
+use event::Waiting;
 use inputs::TickClock;
 use player::{Connection, LatestOut, Player};
 
@@ -91,7 +92,7 @@ pub struct Server<G: Game> {
     away: BTreeSet<(Instant, PlayerId)>,
     banned: VecDeque<Host>,
     shelf: Shelf,
-    events: VecDeque<ServerEvent<G>>,
+    events: VecDeque<Waiting<G>>,
     counters: ServerCounters,
     is_closing: bool,
 }
@@ -101,11 +102,11 @@ impl<G: Game> Server<G> {
     ///
     /// # Panics
     /// If the game's types cannot be sent (an entity has more fields than a datagram holds), or it has no
-    /// ticks: that is the same for every server of the game.
+    /// ticks or more than [`HZ_MAX`] a second: that is the same for every server of the game.
     pub fn new(now: Instant, secret: [u8; 32], config: ServerConfig) -> Self {
         assert!(
-            G::HZ > 0 && G::TICKS_A_SEND > 0,
-            "a game has ticks and sends"
+            G::HZ > 0 && G::HZ <= HZ_MAX && G::TICKS_A_SEND > 0,
+            "a game has ticks and sends, at most HZ_MAX a second"
         );
         let rewind = u64::try_from(REWIND_MAX.as_millis()).unwrap_or(0) * u64::from(G::HZ) / 1_000;
         let mut layout = WorldConfig {
@@ -497,7 +498,7 @@ impl<G: Game> Server<G> {
     }
 
     fn push_event(&mut self, event: ServerEvent<G>) {
-        self.events.push_back(event);
+        self.events.push_back(Waiting::Event(event));
     }
 }
 
@@ -629,6 +630,15 @@ impl<G: Game> Events for Server<G> {
     type Event = ServerEvent<G>;
 
     fn poll_event(&mut self) -> Option<ServerEvent<G>> {
-        self.events.pop_front()
+        loop {
+            let event = match self.events.pop_front()? {
+                Waiting::Event(event) => Some(event),
+                // Of somebody who left since, there is none.
+                Waiting::Latest(player, channel) => self.take_latest(player, channel),
+            };
+            if event.is_some() {
+                return event;
+            }
+        }
     }
 }
