@@ -22,7 +22,7 @@ use core::time::Duration;
 
 use tickwire_replica::coder::Prior;
 use tickwire_replica::packet::Form;
-use tickwire_replica::server::{Clients, ClientsConfig, View};
+use tickwire_replica::server::{Clients, ClientsConfig, Sharing, View};
 use tickwire_replica::world::{
     Audience, Groups, Past, PlayerId, Spawn, World, WorldConfig, WorldError,
 };
@@ -182,6 +182,11 @@ impl<G: Game> Server<G> {
         let id = self.world.spawn_with(&thing.into(), spawn)?;
         self.set_own(player, Some(id));
         Ok(id)
+    }
+
+    /// Which entity is a player's own.
+    pub fn own(&self, player: PlayerId) -> Option<EntityId> {
+        self.players.get(&player)?.own
     }
 
     /// Takes an entity out of the world.
@@ -440,6 +445,11 @@ impl<G: Game> Server<G> {
     pub fn is_ready(&self, player: PlayerId) -> bool {
         let player = self.players.get(&player);
         player.is_some_and(|player| self.clients.is_ready(player.client))
+    }
+
+    /// How often what one player was sent had been encoded for another.
+    pub const fn sharing(&self) -> Sharing {
+        self.clients.sharing()
     }
 
     /// What was refused so far.
