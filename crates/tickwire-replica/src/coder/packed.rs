@@ -154,21 +154,18 @@ impl Encoder<'_> {
             let row = self.new.gather(column, lane);
             self.values(lane, &row, self.new.len());
         }
-        match &self.past {
-            None => {}
+        let Some(past) = self.past.as_ref().filter(|_| self.changed.len() > 0) else {
+            return;
+        };
+        if past.is_unchanged(number, column) {
             // Most lanes of most entities: nothing has to be gathered to say so.
-            Some(past) if past.is_unchanged(number, column) => {
-                if self.changed.len() > 0 {
-                    self.w.unsigned(TO_HOLD, MODE_BITS);
-                    self.w.unsigned(0, WIDTH_BITS);
-                }
-            }
-            Some(past) => {
-                let expected = past.expect(number, lane);
-                let row = self.changed.gather(column, lane);
-                self.residuals(lane, &row, &expected);
-            }
+            self.w.unsigned(TO_HOLD, MODE_BITS);
+            self.w.unsigned(0, WIDTH_BITS);
+            return;
         }
+        let expected = past.expect(number, lane);
+        let row = self.changed.gather(column, lane);
+        self.residuals(lane, &row, &expected);
     }
 
     fn rotation(&mut self, number: usize, bits: u8) {
