@@ -26,6 +26,12 @@ impl Cargo {
         }
     }
 
+    /// The same, with further arguments.
+    pub(crate) fn args(mut self, args: impl IntoIterator<Item = String>) -> Self {
+        self.args.extend(args);
+        self
+    }
+
     /// The same, with an environment variable.
     pub(crate) fn var(mut self, name: &'static str, value: impl ToString) -> Self {
         self.vars.push((name, value.to_string()));

@@ -5,7 +5,10 @@
 
 mod bench;
 mod cargo;
+mod compress;
 mod fuzz;
+mod prior;
+mod recording;
 mod sim;
 mod test;
 mod tidy;
@@ -35,6 +38,8 @@ enum Task {
     Fuzz(fuzz::Args),
     Vectors(vectors::Args),
     Bench(bench::Args),
+    Compress(compress::Args),
+    Prior(prior::Args),
     /// Checks what drifts unseen: who depends on whom, links, vectors nobody reads, stale commands
     /// in documents.
     ///
@@ -59,6 +64,8 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
         Task::Fuzz(args) => fuzz::run(&args),
         Task::Vectors(args) => vectors::run(&args),
         Task::Bench(args) => bench::run(&args),
+        Task::Compress(args) => compress::run(&args),
+        Task::Prior(args) => prior::run(&args),
         Task::Tidy => tidy::run(),
     }
 }

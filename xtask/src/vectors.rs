@@ -1,6 +1,6 @@
 //! `cargo xtask vectors`: the golden vectors, checked or written anew.
 //!
-//! They are ordinary tests, in module `vectors` of the dialects' integration tests, which rewrite
+//! They are ordinary tests, in module `vectors` of the integration tests, which rewrite
 //! their files when the environment tells them to.
 
 use std::process::{Command, ExitCode};
@@ -20,7 +20,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let mut cargo = Cargo::new("test -p tickwire-dialects --tests vectors");
+    let mut cargo = Cargo::new("test -p tickwire-dialects -p tickwire-replica --tests vectors");
     if args.bless {
         cargo = cargo.var("TICKWIRE_BLESS", 1);
     }

@@ -11,6 +11,7 @@
 mod cppevy;
 mod load;
 mod lwar;
+mod native;
 mod notice;
 mod opendrakan;
 mod pixmess;
@@ -25,7 +26,7 @@ use tickwire_wire::{DecodeError, Trace};
 use crate::tiles::{
     Act, Block, BlockId, Bot, Cell, Direction, Look, Neighbour, Sublayer, Tile, TileView,
 };
-use crate::{Intent, Loadout, Score, View, Worlds};
+use crate::{Intent, Loadout, PilotId, Score, View, Worlds};
 
 pub use load::LoadError;
 pub use notice::Notice;
@@ -33,6 +34,7 @@ pub use reone::Settings as ReoneSettings;
 
 /// Every protocol that the games speak.
 pub const PROTOCOLS: &[Protocol] = &[
+    native::PROTOCOL,
     lwar::PROTOCOL,
     cppevy::PROTOCOL,
     pixmess::PROTOCOL,
@@ -56,6 +58,8 @@ pub struct Protocol {
     pub port: u16,
     /// What its server listens for.
     pub paths: Paths,
+    /// Players of it at most, where the protocol itself has such a number.
+    pub places: Option<usize>,
     /// Makes a server's half.
     pub serve: fn(opening: &Opening<'_>) -> Box<dyn ServerGateway>,
     /// Makes a client's half; its kind says which game is played.
@@ -149,6 +153,11 @@ pub trait ServerGateway {
 
     /// After a step: what the world is like now reaches the session.
     fn publish(&mut self, now: Instant, worlds: &Worlds);
+
+    /// Whether this pilot of the arena is one of its clients.
+    fn has_pilot(&self, _pilot: PilotId) -> bool {
+        false
+    }
 
     /// Tells every client that it is over, in the protocol's own way or, where it has none, in the game's.
     fn shut_down(&mut self, now: Instant) {

@@ -241,7 +241,8 @@ impl core::fmt::Debug for Host {
     }
 }
 
-fn bot_name(number: usize) -> String {
+/// What the bot of this number is called.
+pub fn bot_name(number: usize) -> String {
     let name = NAMES[number % NAMES.len()];
     match number / NAMES.len() {
         0 => name.to_owned(),

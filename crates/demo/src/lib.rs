@@ -57,7 +57,7 @@ mod worlds;
 pub use arena::{Arena, ArenaFull, Berth, Event, Pilot, PilotId, Remembered, Tick};
 pub use bot::{Bot, Skill};
 pub use entity::{Entity, EntityId};
-pub use host::{Host, STEP};
+pub use host::{Host, STEP, bot_name};
 pub use intent::Intent;
 pub use kind::Kind;
 pub use loadout::{Loadout, Weapon};

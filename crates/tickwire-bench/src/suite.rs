@@ -4,6 +4,7 @@ mod arena;
 mod bots;
 #[allow(unsafe_code, reason = "processor time has no safe interface")]
 mod clock;
+mod coding;
 mod echo;
 mod masks;
 mod objects;
@@ -63,6 +64,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "snapshots",
         about: "OpenDrakan's deltas against copying the world",
         run: snapshots::run,
+    },
+    Benchmark {
+        name: "coding",
+        about: "the replication engine's two forms of a record",
+        run: coding::run,
     },
     Benchmark {
         name: "bots",

@@ -4,6 +4,8 @@
 //! In a binary of its own, because the allocator that counts is the whole program's. It counts for
 //! each thread by itself, so that tests can run side by side.
 
+#[path = "allocation/follower.rs"]
+mod follower;
 #[path = "allocation/replica.rs"]
 mod replica;
 

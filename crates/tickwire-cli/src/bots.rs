@@ -1,8 +1,5 @@
 //! `tickwire bots`: headless players, over the real network or in memory, and what became of them.
 
-mod pilot;
-mod walker;
-
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
@@ -12,21 +9,20 @@ use std::time::Duration;
 
 use anyhow::Context;
 use serde_json::json;
-use tickwire_demo::gateway::{ClientGateway, Connect, Ending, Notice, Protocol, Settings, Status};
+use tickwire_demo::gateway::{Ending, Notice, Protocol, Settings, Status};
 use tickwire_demo::{Host, STEP};
 use tickwire_net::quic::LinkFailure;
 use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::{Addr, Instant, Session, Traffic};
 
 use crate::address;
+use crate::bot_client::{self, BotClient, Character};
 use crate::difficulty::Difficulty;
 use crate::figures::{loading_bar, millis, percentile};
 use crate::misuse::Misuse;
 use crate::quic;
 use crate::record::RecordFile;
 use crate::stop::Stop;
-use pilot::Pilot;
-use walker::Walker;
 
 /// Load a server with computer players, and report what became of them.
 ///
@@ -83,20 +79,10 @@ const FAREWELL: Duration = Duration::from_secs(2);
 
 /// A bot, its client, and what happened to it.
 struct Player {
-    body: Box<dyn Body>,
+    body: Box<dyn BotClient>,
     /// What its session calls the server.
     server: Addr,
     connected: bool,
-}
-
-/// A bot and its client, whichever the game.
-trait Body {
-    fn gateway(&self) -> &dyn ClientGateway;
-
-    fn gateway_mut(&mut self) -> &mut dyn ClientGateway;
-
-    /// Looks at the world and does something in it. Called every [`STEP`] while it plays.
-    fn act(&mut self, now: Instant);
 }
 
 /// What became of them all.
@@ -333,19 +319,13 @@ fn sessions<'a>(server: &'a mut Server, players: &'a mut [Player]) -> Vec<&'a mu
 
 impl Player {
     fn new(args: &Args, number: u16, now: Instant, server: Addr) -> anyhow::Result<Self> {
-        let seed = args.seed.wrapping_add(number.into());
-        let name = format!("bot-{}", number + 1);
-        let body: Box<dyn Body> = match args.protocol.connect {
-            Connect::Arena(connect) => {
-                Box::new(Pilot::new(seed, args.difficulty.into(), |loadout| {
-                    connect(now, server, &name, loadout)
-                }))
-            }
-            Connect::Tiles(connect) => {
-                let walker = Walker::new(seed, |look| connect(now, server, &name, look));
-                Box::new(walker.map_err(Misuse)?)
-            }
+        let character = Character {
+            name: format!("bot-{}", number + 1),
+            seed: args.seed.wrapping_add(number.into()),
+            skill: args.difficulty.into(),
         };
+        let body = bot_client::connect(args.protocol, &character, now, server);
+        let body = body.map_err(Misuse)?;
         Ok(Self {
             body,
             server,

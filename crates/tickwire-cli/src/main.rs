@@ -5,6 +5,7 @@
 
 mod address;
 mod arena_canvas;
+mod bot_client;
 mod bots;
 mod dashboard;
 mod difficulty;
@@ -25,6 +26,7 @@ mod snapshot;
 mod stop;
 mod tunnel;
 mod wait;
+mod weapons;
 
 use std::process::ExitCode;
 

@@ -33,6 +33,7 @@ use crate::quic;
 use crate::record::RecordFile;
 use crate::screen::{self, Input};
 use crate::stop::Stop;
+use crate::weapons;
 use editor::{Edited, Editor};
 use helm::{Aim, Helm};
 use killer::Killer;
@@ -61,6 +62,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", default_value = "player", value_parser = name::parse)]
     name: String,
 
+    /// What your ship carries, slot by slot: gun, phaser, rocket, shockwave or -. In the arena only.
+    #[arg(long, value_name = "A,B,C,D", value_parser = weapons::parse)]
+    weapons: Option<Loadout>,
+
     /// Record what you and the server say, for `tickwire inspect`.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -78,6 +83,7 @@ struct Picture {
     blasts: Vec<Blast>,
     camera: Camera,
     aim: Aim,
+    loadout: Loadout,
     fires: [bool; WEAPON_SLOTS],
     shows_scores: bool,
     /// Why there is no ship, while there is none.
@@ -117,9 +123,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let now = seat.driver.now();
     match args.protocol.connect {
         Connect::Arena(connect) => {
-            let gateway = connect(now, to, &args.name, Loadout::STANDARD);
-            let flight = Flight::new(gateway, &seat);
+            let loadout = args.weapons.unwrap_or_default();
+            let gateway = connect(now, to, &args.name, loadout);
+            let flight = Flight::new(gateway, loadout, &seat);
             seat.play(flight, panels::draw)
+        }
+        Connect::Tiles(_) if args.weapons.is_some() => {
+            let why = "--weapons are for ships, and nobody flies in the tile world: leave them out";
+            anyhow::bail!(Misuse(why.into()))
         }
         Connect::Tiles(connect) => {
             let gateway = connect(now, to, &args.name, tiles::LOOK).map_err(Misuse)?;
@@ -215,7 +226,7 @@ impl Game for Flight {
 }
 
 impl Flight {
-    fn new(gateway: Box<dyn ArenaClient>, seat: &Seat) -> Self {
+    fn new(gateway: Box<dyn ArenaClient>, loadout: Loadout, seat: &Seat) -> Self {
         let zoom = Zoom::default();
         Self {
             gateway,
@@ -231,6 +242,7 @@ impl Flight {
                 blasts: Vec::new(),
                 camera: Camera::around(Vec2::ZERO, zoom),
                 aim: Aim::Ahead,
+                loadout,
                 fires: [false; WEAPON_SLOTS],
                 shows_scores: false,
                 loss: String::new(),

@@ -1,12 +1,13 @@
 //! `tickwire serve`: the games on real sockets, with a dashboard or with lines.
 
+mod company;
+mod game;
 mod lines;
 mod listen;
 pub(crate) mod meter;
 mod reone;
 pub(crate) mod report;
 
-use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,7 +18,7 @@ use tickwire_demo::gateway::{Connect, Notice, PROTOCOLS, Paths, Protocol, Settin
 use tickwire_demo::tiles::TileWorld;
 use tickwire_demo::{Host, Pace};
 use tickwire_net::{Carries, Driver, NodeId};
-use tickwire_session::{Instant, Session};
+use tickwire_session::Instant;
 
 use crate::dashboard::Dashboard;
 use crate::difficulty::Difficulty;
@@ -27,6 +28,8 @@ use crate::record::RecordFile;
 use crate::save::{self, SaveFile};
 use crate::stop::Stop;
 use crate::{address, screen};
+use company::{Company, Wanted};
+use game::Game;
 use lines::Lines;
 use listen::Listen;
 use meter::Meter;
@@ -50,9 +53,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "[PROTOCOL=]HOST[:PORT]")]
     listen: Vec<Listen>,
 
-    /// Computer players in the arena; none, or 6 without a subcommand.
+    /// Computer players, each a client of one of the protocols, by turns; none, or 6 without a subcommand.
+    ///
+    /// A protocol with few places has bots on at most half of them; those who find none fly without a
+    /// protocol.
     #[arg(long, value_name = "N")]
     bots: Option<usize>,
+
+    /// Computer players who fly in the arena without any protocol.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pilots: usize,
 
     /// How good they are.
     #[arg(long, value_name = "LEVEL", default_value = "normal")]
@@ -103,9 +113,6 @@ pub(crate) struct Args {
     encryption: quic::ServerArgs,
 }
 
-/// How long a server that ends waits for its players to hear of it.
-const FAREWELL: Duration = Duration::from_millis(1_200);
-
 impl Args {
     /// What runs without a subcommand: with bots to watch, and a dashboard if somebody can.
     pub(crate) fn with_company(mut self) -> Self {
@@ -153,8 +160,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let stop = Stop::listen()?;
     let mut driver = Driver::new().context("the system has no way to wait for sockets")?;
-    let bots = args.bots.unwrap_or_default();
-    let mut host = Host::with_skill(args.seed, bots, args.difficulty.into());
+    let skill = args.difficulty.into();
+    let count = args.bots.unwrap_or_default();
+    let pilots = args.pilots + company::share(count, &protocols).1;
+    let mut host = Host::with_skill(args.seed, pilots, skill);
     if let Some(tiles) = open_world(args, &protocols)? {
         host.set_tiles(tiles);
     }
@@ -167,6 +176,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let names: Vec<_> = protocols.iter().map(|protocol| protocol.name).collect();
     let encrypted = args.encryption.listen(&mut driver, &names, &nodes)?;
     let open = open_places(&driver, &names, &nodes, encrypted.as_ref());
+    let wanted = Wanted {
+        count,
+        pilots,
+        seed: args.seed,
+        skill,
+    };
+    let doors: Vec<_> = protocols.iter().copied().zip(nodes).collect();
+    let company = Company::connect(&mut driver, &doors, wanted)?;
     let saves = open_saves(args, &mut host, driver.now())?;
     let record = args.record.as_deref();
     let records = record.map_or(Ok(Vec::new()), |file| RecordFile::create_all(file, &names))?;
@@ -180,6 +197,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let mut game = Game {
         host,
+        company,
         meter: Meter::new(protocols),
         saves,
         records,
@@ -188,18 +206,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let served = serve(&mut driver, &mut game, &mut face, &stop, until);
     // First, so that what comes next can be read, and a second Ctrl-C ends it at once.
     let closed = face.close();
-    let Game {
-        mut host,
-        saves,
-        mut records,
-        ..
-    } = game;
     // Before everybody is sent away, and their ships with them.
-    let saved = saves.map_or(Ok(()), |saves| saves.close(host.save()));
-    let told = farewell(&mut driver, &mut host, &mut records);
-    let recorded = records.iter_mut().try_for_each(RecordFile::flush);
+    let save = game.saves.take();
+    let saved = save.map_or(Ok(()), |saves| saves.close(game.host.save()));
+    let told = game.farewell(&mut driver);
+    let recorded = game.records.iter_mut().try_for_each(RecordFile::flush);
     // Whatever else went wrong, what was built is stored.
-    let stored = host.close_tiles().context("not everything built is stored");
+    let stored = game
+        .host
+        .close_tiles()
+        .context("not everything built is stored");
     let ended = [served, closed, saved, told, recorded, stored];
     ended.into_iter().collect::<anyhow::Result<()>>()?;
     Ok(ExitCode::SUCCESS)
@@ -263,16 +279,6 @@ fn open_saves(args: &Args, host: &mut Host, now: Instant) -> anyhow::Result<Opti
     saves.map(|file| SaveFile::open(file, now)).transpose()
 }
 
-/// What runs, and what is written down of it.
-struct Game {
-    host: Host,
-    meter: Meter,
-    saves: Option<SaveFile>,
-    /// One for each protocol, or none at all.
-    records: Vec<RecordFile>,
-    encrypted: Option<quic::Listening>,
-}
-
 /// Where people see what goes on.
 enum Face {
     Lines(Lines),
@@ -296,21 +302,20 @@ fn serve(
     stop: &Stop,
     until: Option<Instant>,
 ) -> anyhow::Result<()> {
-    let Game {
-        host,
-        meter,
-        saves,
-        records,
-        encrypted,
-    } = game;
     let mut pace = Pace::new(driver.now());
     let mut notices = Vec::new();
     let mut was_busy = false;
     while !stop.is_asked() && until.is_none_or(|until| driver.now() < until) {
-        drive(host, records, |sessions| {
-            driver.run_until(pace.due(), sessions)
-        })?;
+        game.drive(driver, pace.due(), Driver::run_until)?;
         let now = driver.now();
+        let Game {
+            host,
+            company,
+            meter,
+            saves,
+            records,
+            encrypted,
+        } = &mut *game;
         if let Some(encrypted) = encrypted {
             encrypted.renew_identity(driver);
         }
@@ -320,6 +325,7 @@ fn serve(
         let began = WallClock::now();
         host.step(now, &mut notices);
         meter.add_step(began.elapsed());
+        company.step(now);
         if let Some(saves) = saves
             && let Err(why) = saves.keep(now, || host.save())
         {
@@ -354,42 +360,6 @@ fn serve(
         }
     }
     Ok(())
-}
-
-/// Tells every player that it is over.
-fn farewell(
-    driver: &mut Driver,
-    host: &mut Host,
-    records: &mut [RecordFile],
-) -> anyhow::Result<()> {
-    let now = driver.now();
-    host.shut_down(now);
-    let deadline = now + FAREWELL;
-    while (!host.is_finished() || driver.closing_streams() > 0) && driver.now() < deadline {
-        drive(host, records, |sessions| driver.turn(deadline, sessions))?;
-    }
-    Ok(())
-}
-
-/// Lets the driver have the sessions, with recorders on their paths if they are recorded.
-fn drive(
-    host: &mut Host,
-    records: &mut [RecordFile],
-    run: impl FnOnce(&mut [&mut dyn Session]) -> io::Result<()>,
-) -> anyhow::Result<()> {
-    let mut sessions = host.sessions();
-    let ran = if records.is_empty() {
-        run(&mut sessions)
-    } else {
-        let mut taps: Vec<_> = sessions
-            .into_iter()
-            .zip(records)
-            .map(|(session, record)| record.tap(session))
-            .collect();
-        let mut tapped: Vec<_> = taps.iter_mut().map(|tap| tap as &mut dyn Session).collect();
-        run(&mut tapped)
-    };
-    ran.context("waiting for sockets failed")
 }
 
 const fn carries(paths: Paths) -> Carries {

@@ -20,6 +20,7 @@ mod opendrakan;
 mod pixmess;
 mod recording;
 mod reone;
+mod replica;
 mod script;
 mod scripted;
 mod trace;
@@ -39,6 +40,7 @@ pub use reone::{
     reone_client_session, reone_datagram, reone_delta, reone_frames, reone_huffman,
     reone_server_session,
 };
+pub use replica::replica;
 
 /// Something to fuzz.
 #[derive(Clone, Copy, Debug)]
@@ -126,6 +128,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "recording",
         run: recording,
+    },
+    Target {
+        name: "replica",
+        run: replica,
     },
     Target {
         name: "reone_client_session",

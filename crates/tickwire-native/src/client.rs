@@ -246,6 +246,12 @@ impl<G: Game> Client<G> {
         self.joined.as_ref()?.delay()
     }
 
+    /// How long ago the newest state of the world arrived.
+    pub fn update_age(&self, now: Instant) -> Option<Duration> {
+        let updated = self.joined.as_ref()?.updated?;
+        Some(now.since(updated))
+    }
+
     /// What became of the predictions of the own entity.
     pub fn prediction(&self) -> PredictionFigures {
         let joined = self.joined.as_ref();

@@ -23,6 +23,7 @@ extern crate alloc;
 
 mod client;
 mod game;
+mod inspect;
 pub mod limits;
 pub mod message;
 mod reason;
@@ -32,6 +33,7 @@ mod ticket;
 
 pub use client::{Asked, Client, ClientConfig, ClientCounters, ClientEvent, Phase};
 pub use game::Game;
+pub use inspect::inspect;
 pub use message::Role;
 pub use reason::EndReason;
 pub use server::{

@@ -202,6 +202,11 @@ impl<G: Game> Server<G> {
         self.world.set(id, value)
     }
 
+    /// Says what is true of an entity from now on, whatever it is.
+    pub fn set_any(&mut self, id: EntityId, value: &G::Things) -> Result<(), WorldError> {
+        self.world.set_any(id, value)
+    }
+
     /// An entity, rounded as everybody sees it.
     pub fn get<T: Archetype<G::Things>>(&self, id: EntityId) -> Option<T> {
         self.world.get(id)
@@ -266,6 +271,24 @@ impl<G: Game> Server<G> {
         let shown = wanted.map_or(now, |wanted| Tick(wanted.shown / 256));
         let back = u64::try_from(REWIND_MAX.as_millis()).unwrap_or(0) * u64::from(G::HZ) / 1_000;
         self.world.past(shown.clamp(now.before(back), now))
+    }
+
+    /// How long before this tick the world was true that a player saw when it did what it does now, at most
+    /// [`REWIND_MAX`].
+    pub fn rewind(&self, player: PlayerId) -> Duration {
+        let player = self.players.get(&player);
+        let Some((tick, Some(wanted))) = player.map(|it| (it.wanted.0, it.wanted.1.as_ref()))
+        else {
+            return Duration::ZERO;
+        };
+        let parts = (tick.0 * 256).saturating_sub(wanted.shown);
+        let parts = u32::try_from(parts).unwrap_or(u32::MAX);
+        (Duration::from_secs(1) * parts.min(1 << 16) / 256 / u32::from(G::HZ)).min(REWIND_MAX)
+    }
+
+    /// How long it takes to a player and back.
+    pub fn round_trip(&self, player: PlayerId) -> Option<Duration> {
+        self.players.get(&player)?.flights.round_trip.mean()
     }
 
     /// Ends a tick: what was set is true at it. Every [`Game::TICKS_A_SEND`] ticks the world is sent.

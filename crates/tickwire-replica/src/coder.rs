@@ -13,9 +13,11 @@
 //! ```
 //!
 //! A slot whose occupant differs from the baseline's is coded as new. Where the occupant differs at
-//! `previous`, nothing is extrapolated. So no value of one entity ever depends on another's.
+//! `previous`, nothing is extrapolated. So no value that one entity had is ever used for another.
+//! Newcomers of a record are told relative to each other.
 //!
 //! Which blocks a record holds, which versions it may name and which form it takes is decided above.
+//! [`spec`] has the layout of both forms.
 
 mod coded;
 mod lane;
@@ -25,6 +27,9 @@ mod rotation;
 mod single;
 mod slots;
 mod train;
+
+#[doc = include_str!("coder/WIRE.md")]
+pub mod spec {}
 
 pub use coded::{CodedDecoder, CodedEncoder, Scratch};
 pub use packed::{decode_packed, encode_packed, packed_bound};

@@ -52,12 +52,9 @@ impl<'a> RangeEncoder<'a> {
     #[inline]
     pub fn bit(&mut self, one: Chance, bit: bool) {
         let share = share(self.range, one);
-        if bit {
-            self.range = share;
-        } else {
-            self.raise(share);
-            self.range -= share;
-        }
+        // No branch: what the bit is cannot be foretold.
+        self.raise(if bit { 0 } else { share });
+        self.range = if bit { share } else { self.range - share };
         self.widen();
     }
 
@@ -155,12 +152,9 @@ impl<'a> RangeDecoder<'a> {
     pub fn bit(&mut self, one: Chance) -> bool {
         let share = share(self.range, one);
         let bit = self.code < share;
-        if bit {
-            self.range = share;
-        } else {
-            self.code -= share;
-            self.range -= share;
-        }
+        // No branch: what the bit is cannot be foretold.
+        self.code -= if bit { 0 } else { share };
+        self.range = if bit { share } else { self.range - share };
         self.widen();
         bit
     }

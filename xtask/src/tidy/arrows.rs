@@ -50,6 +50,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         "tickwire-demo",
         &[
             "tickwire-dialects",
+            "tickwire-native",
+            "tickwire-replica",
             "tickwire-session",
             "tickwire-state",
             "tickwire-wire",
@@ -69,7 +71,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "tickwire-fuzz",
-        &["tickwire-dialects", "tickwire-session", "tickwire-wire"],
+        &[
+            "tickwire-dialects",
+            "tickwire-replica",
+            "tickwire-session",
+            "tickwire-wire",
+        ],
     ),
     (
         "tickwire-bench",
@@ -81,9 +88,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tickwire-replica",
             "tickwire-session",
             "tickwire-sim",
+            "tickwire-wire",
         ],
     ),
-    ("xtask", &[]),
+    ("xtask", &["tickwire-replica"]),
 ];
 
 /// Crates of others that stay where they are: each, and who may use it.

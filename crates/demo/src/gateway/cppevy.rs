@@ -23,6 +23,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     about: "states, events and answered actions, over UDP and TCP together",
     port: cppevy::PORT,
     paths: Paths::Both,
+    places: None,
     serve: |opening| Box::new(server::Gateway::new(opening.now, opening.secret)),
     connect: Connect::Arena(|now, server, name, loadout| {
         Box::new(client::Gateway::new(now, server, name, loadout))

@@ -19,6 +19,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     about: "a space shooter's protocol: UDP with reliable messages of its own, 7 players",
     port: lwar::PORT,
     paths: Paths::Datagrams,
+    places: Some(lwar::limits::PLAYERS_MAX as usize),
     serve: |opening| Box::new(server::Gateway::new(opening.now, opening.secret)),
     connect: Connect::Arena(|now, server, name, loadout| {
         Box::new(client::Gateway::new(now, server, name, loadout))

@@ -23,6 +23,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     about: "an engine's snapshots over UDP, with actions and messages over TCP",
     port: opendrakan::PORT,
     paths: Paths::Both,
+    places: None,
     serve: |opening| Box::new(server::Gateway::new(opening.now, opening.secret)),
     // The protocol has no place for a name.
     connect: Connect::Arena(|now, server, _, loadout| {

@@ -18,6 +18,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     about: "a world of tiles to walk and build in, over TCP alone",
     port: pixmess::PORT,
     paths: Paths::Streams,
+    places: None,
     // Nothing in pixmess is secret.
     serve: |_| Box::new(server::Gateway::new()),
     connect: Connect::Tiles(|now, server, name, look| {

@@ -32,6 +32,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     about: "a role-playing engine's creatures, with prediction, over UDP and TCP together",
     port: reone::PORT,
     paths: Paths::Both,
+    places: None,
     serve: |opening| Box::new(server::Gateway::new(opening)),
     connect: Connect::Arena(|now, server, name, loadout| {
         Box::new(client::Gateway::new(now, server, name, loadout))

@@ -10,25 +10,25 @@ use tickwire_replica::{Archetypes, Replicate};
 use crate::allocations;
 
 #[derive(Clone, Copy, Debug, Replicate)]
-struct Body {
+pub(crate) struct Body {
     #[replicate(step = 0.01, position)]
     position: [f32; 2],
     health: u8,
 }
 
 #[derive(Archetypes, Clone, Copy, Debug)]
-enum Thing {
+pub(crate) enum Thing {
     Body(Body),
 }
 
-const BODIES: u16 = 500;
+pub(crate) const BODIES: u16 = 500;
 const CLIENTS: u32 = 8;
 
 /// By then history is full, and every body has been in every cell that it comes to.
-const WARM_UP: u16 = 1_200;
+pub(crate) const WARM_UP: u16 = 1_200;
 
 /// A body that walks to and fro along a line of cells.
-fn body(number: u16, tick: u16) -> Body {
+pub(crate) fn body(number: u16, tick: u16) -> Body {
     let far = (tick.wrapping_add(number * 7)) % 200;
     let near = if far > 100 { 200 - far } else { far };
     Body {

@@ -149,15 +149,14 @@ fn draw_standings(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     let mut places: Vec<_> = picture.scores.iter().enumerate().collect();
     places.sort_by_key(|(_, score)| (Reverse(score.kills), score.deaths));
     let rows = places.into_iter().map(|(place, score)| {
-        let clients = &picture.report.clients;
-        let client = clients.iter().find(|client| client.name == score.name);
+        let protocol = picture.report.pilots.get(&score.owner);
         let tint = Style::new().fg(palette::player(place));
         let mut row = Row::new([
             Cell::new(Span::styled(format!("▲ {}", score.name), tint)),
             Cell::new(number(score.kills)),
             Cell::new(number(score.deaths)),
             Cell::new(Span::styled(
-                client.map_or("bot", |client| client.protocol),
+                *protocol.unwrap_or(&"nothing"),
                 palette::LABEL,
             )),
         ]);

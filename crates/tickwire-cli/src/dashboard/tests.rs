@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::arena_canvas::tests::{scene, scores};
 use crate::serve::report::{Client, Door, Rates};
@@ -38,6 +40,7 @@ fn picture() -> Picture {
             grown: Vec::new(),
         }],
         clients: vec![client("Ada", Some(0.012), 0), client("Linus", None, 4)],
+        pilots: BTreeMap::from([(OwnerId(1), "proto")]),
         network: vec![("datagrams_received", 321)],
         ..Report::default()
     });

@@ -9,7 +9,7 @@ use ratatui::layout::{Alignment, Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Cell, Clear, Paragraph, Row, Table};
-use tickwire_demo::{Heading, Kind, Loadout, Weapon, printable};
+use tickwire_demo::{Heading, Kind, printable};
 
 use super::Picture;
 use super::helm::Aim;
@@ -18,6 +18,7 @@ use crate::arena_canvas::{ArenaCanvas, Tints, arrow};
 use crate::dashboard::{draw_too_small, key_line};
 use crate::figures::loading_bar;
 use crate::palette;
+use crate::weapons;
 
 /// Below this there is nothing to fly in.
 pub(super) const SMALLEST: (u16, u16) = (40, 12);
@@ -337,10 +338,10 @@ fn draw_hull(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
         Span::styled("░".repeat(10 - full), Style::new().fg(palette::FAINT)),
         Span::raw(format!(" {health:>3}%   ")),
     ];
-    let weapons = Loadout::STANDARD.0.into_iter().zip(picture.fires);
-    for (slot, (weapon, fires)) in weapons.enumerate() {
+    let slots = picture.loadout.0.into_iter().zip(picture.fires);
+    for (slot, (weapon, fires)) in slots.enumerate() {
         let key = ["Space", "2", "3", "4"][slot];
-        let name = weapon.map_or("", weapon_name);
+        let name = weapon.map_or("–", weapons::name);
         let style = if fires {
             Style::new()
                 .fg(palette::YELLOW)
@@ -383,13 +384,4 @@ pub(super) fn draw_last_line(
         Span::styled("  Enter sends, Esc drops", palette::LABEL),
     ]);
     frame.render_widget(line, area);
-}
-
-const fn weapon_name(weapon: Weapon) -> &'static str {
-    match weapon {
-        Weapon::Gun => "gun",
-        Weapon::Phaser => "phaser",
-        Weapon::Rocket => "rocket",
-        Weapon::Shockwave => "shockwave",
-    }
 }

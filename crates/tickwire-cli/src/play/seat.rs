@@ -95,7 +95,10 @@ impl Seat {
                 let failure = self.driver.link_failure(self.server);
                 let words = failure.map(ToString::to_string).unwrap_or_else(|| {
                     let reason = game.parts().0.last_words();
-                    reason.map_or(ending.to_string(), |reason| format!("{ending}: {reason}"))
+                    reason.map_or_else(
+                        || ending.to_string(),
+                        |reason| format!("{ending}: {reason}"),
+                    )
                 });
                 anyhow::bail!("{}: {words}", self.title)
             }

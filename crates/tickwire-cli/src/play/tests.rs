@@ -31,6 +31,7 @@ fn picture() -> Picture {
         view,
         scores: scores(),
         blasts: Vec::new(),
+        loadout: Loadout::STANDARD,
         fires: [true, false, false, false],
         shows_scores: false,
         loss: String::new(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tickwire_demo::gateway::Protocol;
-use tickwire_demo::{Host, printable};
+use tickwire_demo::{Host, OwnerId, printable};
 use tickwire_net::Counters;
 use tickwire_session::{Addr, Instant, PeerStats, Traffic};
 
@@ -70,6 +70,7 @@ impl Meter {
             total: Rates::default(),
             doors: Vec::new(),
             clients: Vec::new(),
+            pilots: self.pilots(host),
             network: Vec::new(),
             network_grown: Vec::new(),
         };
@@ -100,6 +101,17 @@ impl Meter {
             report.doors.push(door);
         }
         Some(report)
+    }
+
+    /// By what protocol pilots play.
+    fn pilots(&self, host: &Host) -> BTreeMap<OwnerId, &'static str> {
+        let gateways: Vec<_> = host.gateways().zip(&self.protocols).collect();
+        let pilots = host.arena().pilots().filter_map(|(pilot, _)| {
+            let mut gateways = gateways.iter();
+            let (_, protocol) = gateways.find(|(gateway, _)| gateway.has_pilot(pilot))?;
+            Some((OwnerId::from(pilot), protocol.name))
+        });
+        pilots.collect()
     }
 
     /// What grew of somebody's counters since the last time, and by how much.

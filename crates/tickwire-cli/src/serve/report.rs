@@ -1,8 +1,10 @@
 //! What a server has to say of its last second: as a line, as JSON, and as the dashboard reads it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use tickwire_demo::OwnerId;
 use tickwire_session::Instant;
 
 use crate::figures::millis;
@@ -27,6 +29,8 @@ pub(crate) struct Report {
     /// Protocol by protocol.
     pub(crate) doors: Vec<Door>,
     pub(crate) clients: Vec<Client>,
+    /// By what protocol pilots of the arena play; those who need none are left out.
+    pub(crate) pilots: BTreeMap<OwnerId, &'static str>,
     /// The driver's counters.
     pub(crate) network: Vec<(&'static str, u64)>,
     /// Those of them that grew in this second, and by how much.

@@ -31,9 +31,11 @@ pub(crate) fn run(arguments: &[&str]) -> Done {
     run_in(Path::new("."), arguments)
 }
 
-/// The same in a folder.
+/// The same in a folder, where it also keeps what it remembers.
 pub(crate) fn run_in(folder: &Path, arguments: &[&str]) -> Done {
-    let output = tickwire(arguments).current_dir(folder).output();
+    let mut command = tickwire(arguments);
+    command.env("XDG_STATE_HOME", folder);
+    let output = command.current_dir(folder).output();
     let output = output.expect("the command starts");
     Done {
         code: output.status.code(),
@@ -47,10 +49,11 @@ pub(crate) fn start(arguments: &[&str]) -> Running {
     start_in(Path::new("."), arguments)
 }
 
-/// The same in a folder.
+/// The same in a folder, where it also keeps what it remembers.
 pub(crate) fn start_in(folder: &Path, arguments: &[&str]) -> Running {
     let mut child = tickwire(arguments)
         .current_dir(folder)
+        .env("XDG_STATE_HOME", folder)
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit())
         .spawn()

@@ -3,6 +3,7 @@
 
 use std::io::{Read, Write};
 use std::num::NonZero;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,12 +24,20 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Runs `tickwire` in a terminal of 80 × 24 cells.
     pub(crate) fn start(arguments: &[&str]) -> Self {
+        Self::start_in(Path::new("."), arguments)
+    }
+
+    /// The same in a folder, where it also keeps what it remembers.
+    pub(crate) fn start_in(folder: &Path, arguments: &[&str]) -> Self {
         let pty = native_pty_system()
             .openpty(size(80, 24))
             .expect("there are pseudo-terminals");
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tickwire"));
         command.args(arguments);
         command.env("TERM", "xterm-256color");
+        let folder = folder.canonicalize().expect("the folder is there");
+        command.env("XDG_STATE_HOME", &folder);
+        command.cwd(folder);
         let child = pty
             .slave
             .spawn_command(command)

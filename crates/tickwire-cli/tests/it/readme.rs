@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 
+use tickwire_demo::gateway::PROTOCOLS;
+
 use crate::command::{Running, run_in, start_in};
 use crate::pty::Terminal;
 
@@ -25,35 +27,54 @@ fn commands() -> Vec<Vec<&'static str>> {
 /// A server that was started, and where it listens.
 struct Served {
     server: Running,
+    is_encrypted: bool,
     addresses: BTreeMap<String, SocketAddr>,
 }
 
-/// Starts a server and waits until it is ready on every protocol that it names.
-fn serve(folder: &Path, typed: &[&str]) -> Served {
-    let server = start_in(folder, &[typed, &["--listen", "127.0.0.1:0"]].concat());
-    let count = match typed {
-        ["serve", rest @ ..] => rest
-            .iter()
-            .take_while(|word| !word.starts_with('-'))
-            .count(),
-        _ => 5,
-    };
-    let ready = (0..count).map(|_| {
-        let line = server.line_with("ready");
-        let mut words = line.split(' ').skip(1);
-        let protocol = words.next().expect("a protocol").to_owned();
-        let addr = words.next().and_then(|addr| addr.parse().ok());
-        (protocol, addr.expect("an address"))
-    });
-    let addresses = ready.collect();
-    Served { server, addresses }
+impl Served {
+    /// Starts a server, on ports that are free, and waits until it is ready on every protocol that it names.
+    fn start(folder: &Path, typed: &[&str]) -> Self {
+        let mut words = typed.to_vec();
+        let quic = words.iter_mut().find(|word| word.starts_with("--quic"));
+        let is_encrypted = quic.is_some();
+        match quic {
+            Some(quic) => *quic = "--quic=127.0.0.1:0",
+            None => words.extend(["--listen", "127.0.0.1:0"]),
+        }
+        let server = start_in(folder, &words);
+        let named = typed.iter().skip(1);
+        let named = named.take_while(|word| !word.starts_with('-')).count();
+        let count = if named == 0 { ALL } else { named };
+        let ready = (0..count).map(|_| {
+            let line = server.line_with("ready");
+            let mut words = line.split(' ').skip(1);
+            let protocol = words.next().expect("a protocol").to_owned();
+            let addr = words.next().and_then(|addr| addr.parse().ok());
+            (protocol, addr.expect("an address"))
+        });
+        let addresses = ready.collect();
+        Self {
+            server,
+            is_encrypted,
+            addresses,
+        }
+    }
 }
 
-/// The arguments of a client, with the port of a server that was started before.
-fn connected<'a>(typed: &[&'a str], addr: &'a str) -> Vec<&'a str> {
-    let mut words = typed.to_vec();
-    let at = words.iter().position(|word| *word == "--connect");
-    words[at.expect("a client connects") + 1] = addr;
+/// Protocols that are served if none is named.
+const ALL: usize = PROTOCOLS.len();
+
+/// The arguments of a client, with the port of the newest server that it can mean.
+fn connected(typed: &[&str], servers: &[Served]) -> Vec<String> {
+    let is_encrypted = typed.contains(&"--quic");
+    let mut meant = servers.iter().rev();
+    let addr = meant.find_map(|served| {
+        let addr = served.addresses.get(typed[1])?;
+        (served.is_encrypted == is_encrypted).then(|| addr.to_string())
+    });
+    let mut words: Vec<_> = typed.iter().map(ToString::to_string).collect();
+    let at = typed.iter().position(|word| *word == "--connect");
+    words[at.expect("a client connects") + 1] = addr.expect("a server was started before");
     words
 }
 
@@ -63,23 +84,20 @@ fn every_command_does_what_it_says() {
     let folder = folder.path();
     let mut servers: Vec<Served> = Vec::new();
     for typed in commands() {
-        let server_of = |protocol: &str| {
-            let mut newest_first = servers.iter().rev();
-            let found = newest_first.find_map(|served| served.addresses.get(protocol));
-            found.expect("a server of it was started").to_string()
-        };
         match typed[..] {
-            [] | ["serve", ..] => servers.push(serve(folder, &typed)),
-            ["play", protocol, ..] => {
-                let addr = server_of(protocol);
-                let mut player = Terminal::start(&connected(&typed, &addr));
+            [] | ["serve", ..] => servers.push(Served::start(folder, &typed)),
+            ["play", ..] => {
+                let words = connected(&typed, &servers);
+                let words: Vec<_> = words.iter().map(String::as_str).collect();
+                let mut player = Terminal::start_in(folder, &words);
                 player.wait_for_text("q leave");
                 player.press("q");
                 assert_eq!(player.wait(), 0, "{typed:?}");
             }
-            ["bots", protocol, ..] => {
-                let addr = server_of(protocol);
-                let done = run_in(folder, &connected(&typed, &addr));
+            ["bots", ..] => {
+                let words = connected(&typed, &servers);
+                let words: Vec<_> = words.iter().map(String::as_str).collect();
+                let done = run_in(folder, &words);
                 assert_eq!(done.code, Some(0), "{typed:?}: {done:?}");
             }
             _ => {

@@ -31,7 +31,7 @@ fn bots_of(protocol: &str, addr: &str, count: &str, seconds: &str) -> (Done, Val
 
 #[test]
 fn seven_bots_play_ten_seconds_and_none_is_lost() {
-    let (_server, addr) = serve("lwar", &["--bots", "3"]);
+    let (_server, addr) = serve("lwar", &["--pilots", "3"]);
     let (done, report) = bots(&addr.to_string(), "7", "10");
     assert_eq!(done.code, Some(0), "{report}");
     assert_eq!(
@@ -45,7 +45,7 @@ fn seven_bots_play_ten_seconds_and_none_is_lost() {
 
 #[test]
 fn twenty_percent_loss_loses_nobody() {
-    let (_server, addr) = serve("lwar", &["--bots", "3"]);
+    let (_server, addr) = serve("lwar", &["--pilots", "3"]);
     let proxy = LossyProxy::new(addr, Chance::percent(20), 1);
     let (done, report) = bots(&proxy.addr.to_string(), "7", "10");
     assert_eq!(done.code, Some(0), "{report}");
@@ -124,7 +124,7 @@ fn a_taken_port_is_said_with_what_to_do() {
 
 #[test]
 fn sigterm_tells_every_player_and_ends_with_success() {
-    let (server, addr) = serve("lwar", &["--bots", "1"]);
+    let (server, addr) = serve("lwar", &["--pilots", "1"]);
     let players = start(&[
         "bots",
         "lwar",
@@ -178,7 +178,7 @@ fn a_server_with_a_time_ends_by_itself() {
 #[test]
 fn a_reader_that_goes_away_ends_the_server() {
     let done = read_two_lines(&["--listen", "127.0.0.1:0"]);
-    assert!(done.stdout.starts_with("ready lwar"), "{done:?}");
+    assert!(done.stdout.starts_with("ready native"), "{done:?}");
     assert_eq!(done.code, Some(0), "{done:?}");
 }
 
@@ -268,7 +268,7 @@ fn nonsense_on_the_command_line_ends_with_two() {
     assert!(
         run(&["serve", "quake"])
             .stderr
-            .contains("possible values: lwar")
+            .contains("possible values: native, lwar")
     );
     let refused = run(&["serve", "lwar", "--round", "5"]).stderr;
     assert!(

@@ -230,7 +230,7 @@ fn whoever_lost_a_ship_reads_who_did_it() {
 #[test]
 fn the_reason_of_a_kick_is_shown() {
     // As many as the arena holds: lwar has a place for one more client, and nobody a ship for it.
-    let (_server, addr) = serve("lwar", &["--bots", "512", "--difficulty", "easy"]);
+    let (_server, addr) = serve("lwar", &["--pilots", "512", "--difficulty", "easy"]);
     let mut terminal = Terminal::start(&["play", "lwar", "--connect", &addr.to_string()]);
     assert_eq!(terminal.wait(), 1);
     terminal.wait_for_text("the server was stopped, or sent you away: the arena");
@@ -270,4 +270,66 @@ fn on_cppevy_newcomers_and_refusals_are_told() {
         player.press("q");
         assert_eq!(player.wait(), 0);
     }
+}
+
+#[test]
+fn bots_of_a_server_are_clients_of_every_protocol() {
+    let mut terminal = Terminal::start(&["--listen", "127.0.0.1:0"]);
+    terminal.resize(140, 50);
+    let plays_by = |screen: &str, protocol: &str| {
+        let mut pilots = screen.lines().filter_map(|line| line.split_once("▲ "));
+        pilots.any(|(_, pilot)| pilot.trim_end().ends_with(protocol))
+    };
+    for protocol in ["lwar", "cppevy", "opendrakan", "reone"] {
+        terminal.wait_for(protocol, |screen| plays_by(screen, protocol));
+    }
+    // Whoever walks in the tile world is a client and no pilot.
+    terminal.wait_for("a client of pixmess", |screen| {
+        let mut lines = screen.lines();
+        lines.any(|line| line.contains("pixmess  "))
+    });
+    terminal.press("q");
+    assert_eq!(terminal.wait(), 0);
+}
+
+#[test]
+fn pilots_need_no_protocol() {
+    let arguments = "serve lwar --listen 127.0.0.1:0 --pilots 2 --dashboard";
+    let mut terminal = Terminal::start(&arguments.split(' ').collect::<Vec<_>>());
+    terminal.wait_for("two pilots without a protocol", |screen| {
+        screen
+            .lines()
+            .filter(|line| line.trim_end().ends_with(" nothing"))
+            .count()
+            == 2
+    });
+    terminal.wait_for_text("nobody yet");
+    terminal.press("q");
+    assert_eq!(terminal.wait(), 0);
+}
+
+#[test]
+fn a_player_chooses_weapons() {
+    let (_server, addr) = serve("lwar", &[]);
+    let addr = addr.to_string();
+    let arguments = [
+        "play",
+        "lwar",
+        "--connect",
+        &addr,
+        "--weapons",
+        "rocket,-,gun",
+    ];
+    let mut terminal = Terminal::start(&arguments);
+    terminal.wait_for_text("Space rocket  2 –  3 gun  4 –");
+    terminal.press("q");
+    assert_eq!(terminal.wait(), 0);
+    for (typed, why) in [("laser", "there is no"), ("gun,gun,gun,gun,gun", "4 slots")] {
+        let mut terminal = Terminal::start(&["play", "lwar", "--weapons", typed]);
+        assert_eq!(terminal.wait(), 2);
+        terminal.wait_for_text(why);
+    }
+    let mut terminal = Terminal::start(&["play", "pixmess", "--weapons", "gun"]);
+    assert_eq!(terminal.wait(), 2);
+    terminal.wait_for_text("nobody flies in the tile world");
 }

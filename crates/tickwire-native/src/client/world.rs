@@ -45,6 +45,8 @@ pub(super) struct Joined<G: Game> {
     /// Events that wait for playback, by tick.
     timed: VecDeque<(Tick, G::ToClient)>,
     near: Tick,
+    /// When a packet was last applied.
+    pub(super) updated: Option<Instant>,
 }
 
 impl<G: Game> Joined<G> {
@@ -74,6 +76,7 @@ impl<G: Game> Joined<G> {
             is_due: true,
             timed: VecDeque::new(),
             near: tick,
+            updated: None,
         }
     }
 
@@ -132,6 +135,7 @@ impl<G: Game> Joined<G> {
         let applied = self.replica.apply(packet)?;
         self.acks = Some(Acks::with(self.acks, applied.packet));
         self.is_due = true;
+        self.updated = Some(now);
         if let Some(margin) = margin.ticks() {
             self.input_clock.handle_margin(now, margin);
         }

@@ -96,14 +96,19 @@ impl<'a> DatagramUp<'a> {
     /// Reads a datagram.
     pub fn decode(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         let mut r = Reader::new(bytes);
-        let datagram = match r.u8("kind")? {
-            kind::ATTACH => Self::Attach(Token(r.u64("token")?)),
-            kind::PLAY => decode_play(&mut r)?,
-            kind::LATEST => Self::Latest(Latest::decode(&mut r)?),
-            other => return Err(r.refuse("kind", other.into())),
-        };
+        let datagram = Self::read(&mut r)?;
         r.finish()?;
         Ok(datagram)
+    }
+
+    /// Reads the fields of a datagram.
+    pub(crate) fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        Ok(match r.u8("kind")? {
+            kind::ATTACH => Self::Attach(Token(r.u64("token")?)),
+            kind::PLAY => decode_play(r)?,
+            kind::LATEST => Self::Latest(Latest::decode(r)?),
+            other => return Err(r.refuse("kind", other.into())),
+        })
     }
 
     /// Appends the datagram.
@@ -168,7 +173,14 @@ impl<'a> DatagramDown<'a> {
     /// Reads a datagram.
     pub fn decode(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         let mut r = Reader::new(bytes);
-        let datagram = match r.u8("kind")? {
+        let datagram = Self::read(&mut r)?;
+        r.finish()?;
+        Ok(datagram)
+    }
+
+    /// Reads the fields of a datagram.
+    pub(crate) fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        Ok(match r.u8("kind")? {
             kind::STATE => Self::State {
                 margin: Margin::from_byte(r.i8("margin")?),
                 packet: {
@@ -176,11 +188,9 @@ impl<'a> DatagramDown<'a> {
                     r.bytes("packet", length)?
                 },
             },
-            kind::LATEST => Self::Latest(Latest::decode(&mut r)?),
+            kind::LATEST => Self::Latest(Latest::decode(r)?),
             other => return Err(r.refuse("kind", other.into())),
-        };
-        r.finish()?;
-        Ok(datagram)
+        })
     }
 
     /// Appends the datagram.

@@ -8,7 +8,7 @@ use tickwire_wire::DecodeError;
 
 use super::frame::write_frame;
 use super::{Reader, Writer};
-use crate::limits::{MESSAGE_MAX, NAME_MAX, PIECE_MAX, WORDS_MAX};
+use crate::limits::{FRAME_MAX, MESSAGE_MAX, NAME_MAX, PIECE_MAX, WORDS_MAX};
 use crate::reason::EndReason;
 use crate::ticket::Ticket;
 
@@ -178,21 +178,25 @@ impl<'a> Up<'a> {
 
     /// Reads the body of a frame.
     pub fn decode(kind: u8, body: &'a [u8]) -> Result<Self, DecodeError> {
-        let mut r = Reader::new(body);
+        Self::read(kind, &mut Reader::new(body))
+    }
+
+    /// The same from a reader of that body.
+    pub(crate) fn read(kind: u8, r: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let frame = match kind {
-            kind::HELLO => Self::Hello(Hello::decode(&mut r)?),
-            kind::SAY => Self::Say(message(&mut r)?),
+            kind::HELLO => Self::Hello(Hello::decode(r)?),
+            kind::SAY => Self::Say(message(r)?),
             kind::ASK => Self::Ask {
                 number: r.varint("number")?,
-                body: message(&mut r)?,
+                body: message(r)?,
             },
             kind::FETCH => Self::Fetch {
-                name: short_text(&mut r, "resource", RESOURCE_NAME_MAX)?,
+                name: short_text(r, "resource", RESOURCE_NAME_MAX)?,
                 offset: r.u64("offset")?,
             },
             kind::LEAVE => Self::Leave,
             kind::RECEIVED => Self::Received(r.u32("received")?),
-            kind::DATAGRAM => Self::Datagram(rest(&mut r, "datagram", body.len())?),
+            kind::DATAGRAM => Self::Datagram(rest(r, "datagram", FRAME_MAX)?),
             other => return Err(unknown_kind(other)),
         };
         r.finish()?;
@@ -230,32 +234,36 @@ impl<'a> Down<'a> {
 
     /// Reads the body of a frame.
     pub fn decode(kind: u8, body: &'a [u8]) -> Result<Self, DecodeError> {
-        let mut r = Reader::new(body);
+        Self::read(kind, &mut Reader::new(body))
+    }
+
+    /// The same from a reader of that body.
+    pub(crate) fn read(kind: u8, r: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let frame = match kind {
-            kind::WELCOME => Self::Welcome(Welcome::decode(&mut r)?),
-            kind::SAY => Self::Say(message(&mut r)?),
+            kind::WELCOME => Self::Welcome(Welcome::decode(r)?),
+            kind::SAY => Self::Say(message(r)?),
             kind::ANSWER => Self::Answer {
                 number: r.varint("number")?,
-                status: Status::decode(&mut r)?,
-                body: message(&mut r)?,
+                status: Status::decode(r)?,
+                body: message(r)?,
             },
             kind::PIECE => Self::Piece {
-                name: short_text(&mut r, "resource", RESOURCE_NAME_MAX)?,
-                piece: decode_piece(&mut r)?,
+                name: short_text(r, "resource", RESOURCE_NAME_MAX)?,
+                piece: decode_piece(r)?,
             },
             kind::END => Self::End {
                 reason: EndReason::from_number(r.u16("reason")?),
-                words: words(&mut r)?,
+                words: words(r)?,
             },
-            kind::DATAGRAM => Self::Datagram(rest(&mut r, "datagram", body.len())?),
+            kind::DATAGRAM => Self::Datagram(rest(r, "datagram", FRAME_MAX)?),
             kind::EVENT => Self::Event {
                 tick: r.u32("tick")?,
-                body: message(&mut r)?,
+                body: message(r)?,
             },
             kind::OWNED => Self::Owned(r.u32("entity")?),
             kind::RECEIVED => Self::Received(r.u32("received")?),
             kind::NO_SUCH => Self::NoSuch {
-                name: short_text(&mut r, "resource", RESOURCE_NAME_MAX)?,
+                name: short_text(r, "resource", RESOURCE_NAME_MAX)?,
             },
             other => return Err(unknown_kind(other)),
         };

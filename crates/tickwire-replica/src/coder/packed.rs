@@ -157,8 +157,8 @@ impl Encoder<'_> {
         let Some(past) = self.past.as_ref().filter(|_| self.changed.len() > 0) else {
             return;
         };
+        // Most lanes of most entities: nothing has to be gathered to say so.
         if past.is_unchanged(number, column) {
-            // Most lanes of most entities: nothing has to be gathered to say so.
             self.w.unsigned(TO_HOLD, MODE_BITS);
             self.w.unsigned(0, WIDTH_BITS);
             return;

@@ -12,7 +12,8 @@ use alloc::vec::Vec;
 
 use crate::archetype::Schema;
 use crate::coder::coded::model::Start;
-use crate::coder::coded::residual::{SET, Set};
+use crate::coder::coded::residual::{SET, Set, at};
+use crate::coder::coded::run::OCCUPANTS_DIFFER;
 use crate::coder::lane::Lane;
 use crate::schema::{Field, Kind, Playback, Scale};
 
@@ -117,12 +118,22 @@ fn moves(field: &Field) -> bool {
 impl Prior {
     /// The prior of a schema about whose motion nothing is known.
     pub fn general(schema: &Schema) -> Self {
+        Self::build(schema, OWN_SETS)
+    }
+
+    /// The same with one set for all columns of a kind.
+    pub(in crate::coder) fn by_kind(schema: &Schema) -> Self {
+        Self::build(schema, 0)
+    }
+
+    /// So many columns have a set of their own.
+    fn build(schema: &Schema, own: usize) -> Self {
         let mut prior = Self {
             starts: Vec::new(),
             archetypes: Vec::new(),
         };
         for archetype in schema.archetypes() {
-            let sets = Column::of(&archetype.fields).map(|column| prior.set_for(column));
+            let sets = Column::of(&archetype.fields).map(|column| prior.set_for(column, own));
             let mut sets = sets.collect::<Vec<_>>().into_iter();
             prior.archetypes.push(Plan {
                 entity: sets.next().unwrap_or_default(),
@@ -169,19 +180,29 @@ impl Prior {
         self.archetypes.get(archetype)
     }
 
-    /// Which set a further column uses.
-    fn set_for(&mut self, column: Column) -> u8 {
+    /// Which set a further column uses, if so many columns have one of their own.
+    fn set_for(&mut self, column: Column, own: usize) -> u8 {
         let mut set = self.starts.len();
-        if set >= OWN_SETS {
+        if set >= own {
             // All shared sets are there as soon as one is needed.
-            let kinds = Column::ALL.iter().skip(set - OWN_SETS);
-            self.starts.extend(kinds.map(|kind| general::starts(*kind)));
-            set = OWN_SETS + column as usize;
+            let kinds = Column::ALL.iter().skip(set - own);
+            self.starts.extend(kinds.map(|kind| starts(*kind)));
+            set = own + column as usize;
         } else {
-            self.starts.push(general::starts(column));
+            self.starts.push(starts(column));
         }
         u8::try_from(set).expect("a prior has at most 64 sets")
     }
+}
+
+/// Where the models of a column of this kind begin if nothing else is known.
+fn starts(column: Column) -> Set<Start> {
+    let mut starts = general::starts(column);
+    if column == Column::Entity {
+        // In recordings nobody comes or goes, so of that they say nothing.
+        *at(&mut starts, OCCUPANTS_DIFFER) = Start::new(0x1000, 3);
+    }
+    starts
 }
 
 fn steps(fields: &[Field]) -> Vec<Step> {

@@ -32,8 +32,17 @@ pub type Coded<'a> = (usize, Known<'a>, BlockView<'a>);
 impl Trainer {
     /// Fits a prior for this schema.
     pub fn new(schema: &Schema) -> Self {
+        Self::fitting(Prior::general(schema))
+    }
+
+    /// Fits one in which all columns of a kind are one: that is how the general prior is made.
+    pub fn by_kind(schema: &Schema) -> Self {
+        Self::fitting(Prior::by_kind(schema))
+    }
+
+    fn fitting(prior: Prior) -> Self {
         Self {
-            prior: Prior::general(schema),
+            prior,
             storage: Storage::default(),
             runs: 0,
         }

@@ -15,7 +15,7 @@ use crate::coder::coded::run::{BYTES_CHANGED, Trail};
 use crate::coder::coded::side::{Side, Subject};
 use crate::coder::lane::Lane;
 use crate::coder::prior::{Plan, Shape};
-use crate::coder::rotation::reexpress;
+use crate::coder::rotation::{self, reexpress, turn_on};
 
 /// What both sides know of an entity's past.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -101,9 +101,11 @@ impl<'b, S: Side, B: Subject> Entities<'b, S, B> {
                     moves,
                 } => {
                     let mut speed = 0_u32;
-                    for number in first..first + count {
-                        let moved = self.expect(lane, number, slot, past, moves).velocity;
-                        speed = speed.saturating_add(moved.unsigned_abs());
+                    if past == Past::Moving {
+                        for number in first..first + count {
+                            let moved = self.velocity(lane, number, slot);
+                            speed = speed.saturating_add(moved.unsigned_abs());
+                        }
                     }
                     let mut field = Field::new(step.field, lane, past, speed, before);
                     for number in first..first + count {
@@ -122,6 +124,13 @@ impl<'b, S: Side, B: Subject> Entities<'b, S, B> {
             };
         }
         Ok(())
+    }
+
+    /// How far a lane moved between the two versions that are known.
+    #[inline]
+    fn velocity(&self, lane: Lane, number: usize, slot: u8) -> i32 {
+        let [then, earlier] = [&self.baseline, &self.previous];
+        lane.difference(then.lane(number, slot), earlier.lane(number, slot))
     }
 
     /// Where a lane is expected.
@@ -211,26 +220,32 @@ impl<'b, S: Side, B: Subject> Entities<'b, S, B> {
         past: Past,
         before: u32,
     ) -> Result<u32, DecodeError> {
-        let largest = self.largest(first, slot, past);
-        self.subject.set_lane(first, slot, largest);
-        let quaternion = |view: &BlockView<'_>| {
-            let lanes = [0, 1, 2, 3].map(|lane| view.lane(first + lane, slot));
-            let [_, small @ ..] = reexpress(lanes, largest, bits);
-            small
-        };
         let lane = Lane::component(bits);
-        let expected: [Expected; 3] = match past {
-            Past::None => [1, 2, 3].map(|n| self.expect(lane, first + n, slot, past, true)),
-            Past::Still => quaternion(&self.baseline).map(|raw| Expected { raw, velocity: 0 }),
-            Past::Moving => {
-                let (then, earlier) = (quaternion(&self.baseline), quaternion(&self.previous));
-                let [a, b, c] = then;
-                let [d, e, f] = earlier;
-                [(a, d), (b, e), (c, f)].map(|(then, earlier)| Expected {
-                    raw: lane.extrapolate(then, earlier, self.reach),
-                    velocity: lane.difference(then, earlier),
-                })
+        let lanes = |view: &BlockView<'_>| [0, 1, 2, 3].map(|n| view.lane(first + n, slot));
+        let then = lanes(&self.baseline);
+        let [was, ..] = then;
+        // Without a past that is known, it does not move.
+        let (mut earlier, mut turned) = (then, then);
+        if past == Past::Moving {
+            earlier = reexpress(lanes(&self.previous), was, bits);
+            turned = turn_on(then, earlier, self.reach, bits);
+        }
+        let largest = match past {
+            Past::None => self.side.plain(self.subject.lane(first, slot), 2),
+            Past::Still | Past::Moving => {
+                self.largest(first, slot, was, rotation::largest(turned, bits))
             }
+        };
+        self.subject.set_lane(first, slot, largest);
+        let expected: [Expected; 3] = if past == Past::None {
+            [1, 2, 3].map(|n| self.expect(lane, first + n, slot, past, true))
+        } else {
+            let [[_, a, b, c], [_, d, e, f], [_, g, h, i]] =
+                [then, earlier, turned].map(|lanes| reexpress(lanes, largest, bits));
+            [(a, d, g), (b, e, h), (c, f, i)].map(|(then, earlier, raw)| Expected {
+                raw,
+                velocity: lane.difference(then, earlier),
+            })
         };
         let speed = expected.iter().map(|lane| lane.velocity.unsigned_abs());
         let mut field = Field::new(name, lane, past, speed.sum(), before);
@@ -240,24 +255,24 @@ impl<'b, S: Side, B: Subject> Entities<'b, S, B> {
         Ok(field.sum)
     }
 
-    /// Codes which component is the largest.
-    fn largest(&mut self, first: usize, slot: u8, past: Past) -> u32 {
+    /// Codes which component is the largest, given which one was and which one is likely to be.
+    fn largest(&mut self, first: usize, slot: u8, was: u32, likely: u32) -> u32 {
         let truth = self.subject.lane(first, slot);
-        let then = self.baseline.lane(first, slot);
         let set = self.plan.lanes.get(first);
         let Some(set) = set.and_then(|&set| self.sets.get_mut(usize::from(set))) else {
             return 0;
         };
-        if past == Past::None {
-            return self.side.plain(truth, 2);
+        let is_likely = usize::from(likely != was);
+        if !self.side.bit(at(set, is_likely), truth != was) {
+            return was;
         }
-        if !self.side.bit(at(set, 0), truth != then) {
-            return then;
+        if likely != was && self.side.bit(at(set, 2), truth == likely) {
+            return likely;
         }
-        let upper = self.side.bit(at(set, 1), truth & 2 != 0);
+        let upper = self.side.bit(at(set, 3), truth & 2 != 0);
         let lower = self
             .side
-            .bit(at(set, 2 + usize::from(upper)), truth & 1 != 0);
+            .bit(at(set, 4 + usize::from(upper)), truth & 1 != 0);
         u32::from(upper) << 1 | u32::from(lower)
     }
 

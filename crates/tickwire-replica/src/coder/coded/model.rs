@@ -24,13 +24,11 @@ impl Model {
     #[inline]
     pub(in crate::coder) fn learn(&mut self, bit: bool) {
         let weight = WEIGHTS.get(usize::from(self.evidence));
-        let weight = u32::from(weight.copied().unwrap_or(0));
-        let one = u32::from(self.one);
-        let one = if bit {
-            one + (((0xffff - one) * weight) >> 16)
-        } else {
-            one - ((one * weight) >> 16)
-        };
+        let weight = i64::from(weight.copied().unwrap_or(0));
+        // No branch: what the bit is cannot be foretold, or it would not be coded.
+        let sure = if bit { 0xffff } else { 0 };
+        let one = i64::from(self.one);
+        let one = one + (((sure - one) * weight) >> 16);
         self.one = Chance::try_from(one).unwrap_or(Chance::MAX);
         self.evidence = self.evidence.saturating_add(1);
     }

@@ -15,8 +15,12 @@ pub(in crate::coder) const SET: usize = 64;
 /// What a residual is expected to be like.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Context {
-    class: u8,
-    sign: u8,
+    /// Which model says whether it is 0.
+    is_other: u8,
+    /// Which one says whether it is negative.
+    is_negative: u8,
+    /// Which ones say how long it is.
+    length: u8,
 }
 
 /// What a residual may be guessed from. Everything counts steps of the lane.
@@ -43,8 +47,9 @@ const LARGE: u32 = 1 << 12;
 impl Context {
     /// Nothing is known of a newcomer.
     pub(super) const NEW: Self = Self {
-        class: CLASSES,
-        sign: 3,
+        is_other: CLASSES + CLASSES / 2,
+        is_negative: 3,
+        length: CLASSES / 2,
     };
 
     #[inline]
@@ -56,14 +61,17 @@ impl Context {
             + 5 * size(signs.near)
             + 2 * size(signs.last)
             + size(signs.before);
-        let sign = match signs.velocity {
-            ..0 => 0,
-            0 => 1,
-            1.. => 2,
+        let class = half_octave(expected / 2).min(CLASSES - 1);
+        // A lane that rested may do so among others that move.
+        let (is_other, is_negative) = match signs.velocity {
+            ..0 => (class, 0),
+            0 => (CLASSES + class / 2, 1),
+            1.. => (class, 2),
         };
         Self {
-            class: half_octave(expected / 2).min(CLASSES - 1),
-            sign,
+            is_other,
+            is_negative,
+            length: class / 2,
         }
     }
 }
@@ -80,13 +88,13 @@ fn half_octave(size: u32) -> u8 {
 
 // Where the models lie in a set.
 const IS_OTHER: usize = 0;
-const IS_NEGATIVE: usize = 15;
-const LENGTH: usize = 19;
-const SECOND_BIT: usize = 59;
-const LONG: usize = 62;
+const IS_NEGATIVE: usize = 22;
+const LENGTH: usize = 26;
+const LONG: usize = 58;
+const SECOND_BIT: usize = 61;
 
 /// So many lengths have models of their own in every second class.
-const LENGTHS: u32 = 5;
+const LENGTHS: u32 = 4;
 
 /// Codes whether a lane that can hold two values holds the other one.
 #[inline]
@@ -96,7 +104,7 @@ pub(super) fn code_switch<S: Side>(
     context: Context,
     is_other: bool,
 ) -> bool {
-    side.bit(at(set, IS_OTHER + usize::from(context.class)), is_other)
+    side.bit(at(set, IS_OTHER + usize::from(context.is_other)), is_other)
 }
 
 /// Codes a residual.
@@ -110,7 +118,7 @@ pub(super) fn code_residual<S: Side>(
     if !code_switch(side, set, context, residual != 0) {
         return 0;
     }
-    let sign = at(set, IS_NEGATIVE + usize::from(context.sign));
+    let sign = at(set, IS_NEGATIVE + usize::from(context.is_negative));
     let is_negative = side.bit(sign, residual < 0);
     let size = residual.unsigned_abs();
     let length = code_length(side, set, context, u32::BITS - size.leading_zeros());
@@ -130,13 +138,12 @@ fn code_length<S: Side>(
     context: Context,
     truth: u32,
 ) -> u32 {
-    let own = LENGTH + usize::from(context.class / 2) * LENGTHS as usize;
+    let own = LENGTH + usize::from(context.length) * LENGTHS as usize;
     let mut length = 1;
     while length < u32::BITS {
         let model = match length - 1 {
-            known @ 0..LENGTHS => own + known as usize,
-            LENGTHS => LONG,
-            _ => LONG + 1,
+            short @ 0..LENGTHS => own + short as usize,
+            long => LONG + (long - LENGTHS).min(2) as usize,
         };
         if !side.bit(at(set, model), length < truth) {
             break;
@@ -166,7 +173,7 @@ fn code_size<S: Side>(side: &mut S, set: &mut Set<S::Model>, length: u32, truth:
 
 /// One model of a set.
 #[inline]
-pub(super) fn at<M>(set: &mut Set<M>, index: usize) -> &mut M {
+pub(in crate::coder) fn at<M>(set: &mut Set<M>, index: usize) -> &mut M {
     let model = set.get_mut(index % SET);
     model.expect("a remainder of the set's length")
 }

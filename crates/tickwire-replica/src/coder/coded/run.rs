@@ -18,7 +18,7 @@ use crate::schema;
 
 // Where the models that concern whole entities lie in their set.
 const IS_CHANGED: usize = 0;
-const OCCUPANTS_DIFFER: usize = 12;
+pub(in crate::coder) const OCCUPANTS_DIFFER: usize = 12;
 const LEAVES: usize = 13;
 const IS_REPLACED: usize = 14;
 const COMES: usize = 15;

@@ -4,7 +4,7 @@ use tickwire_demo::gateway::{ClientGateway, TileClient};
 use tickwire_demo::tiles::{Bot, Look, STEP};
 use tickwire_session::Instant;
 
-use super::Body;
+use super::BotClient;
 
 pub(super) struct Walker {
     bot: Bot,
@@ -31,7 +31,7 @@ impl Walker {
     }
 }
 
-impl Body for Walker {
+impl BotClient for Walker {
     fn gateway(&self) -> &dyn ClientGateway {
         &*self.gateway
     }

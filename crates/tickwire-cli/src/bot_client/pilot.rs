@@ -4,7 +4,7 @@ use tickwire_demo::gateway::{ArenaClient, ClientGateway};
 use tickwire_demo::{Bot, Loadout, Skill};
 use tickwire_session::Instant;
 
-use super::Body;
+use super::BotClient;
 
 /// Between two thoughts: 20 a second, more than a person has. Looking at everything for each takes most of
 /// what a bot takes.
@@ -30,7 +30,7 @@ impl Pilot {
     }
 }
 
-impl Body for Pilot {
+impl BotClient for Pilot {
     fn gateway(&self) -> &dyn ClientGateway {
         &*self.gateway
     }

@@ -1,0 +1,30 @@
+//! The arena over our own protocol: its things as a game's own types.
+//!
+//! There are no codes and no bytes here: what travels is what [`game`] derives. The own ship is predicted by
+//! the arena's own rule of flight, without what pulls at it, which is small and corrected.
+
+mod client;
+mod game;
+mod server;
+
+use super::{Carrier, Connect, Paths, Protocol, Side};
+
+/// The entry of [`PROTOCOLS`](super::PROTOCOLS).
+pub(super) const PROTOCOL: Protocol = Protocol {
+    name: "native",
+    about: "our own: quantised, delta-coded, predicted, resumed",
+    port: 7_777,
+    places: None,
+    paths: Paths::Both,
+    serve: |opening| Box::new(server::Gateway::new(opening.now, opening.secret)),
+    connect: Connect::Arena(|now, server, name, loadout| {
+        Box::new(client::Gateway::new(now, server, name, loadout))
+    }),
+    inspect: |from, on, bytes, trace| {
+        let is_client = from == Side::Client;
+        tickwire_native::inspect(is_client, on == Carrier::Stream, bytes, trace)
+    },
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! Everything of a server that is driven: the worlds with their protocols, the bots, and what is written down
+//! of them.
+
+use std::io;
+use std::time::Duration;
+
+use anyhow::Context;
+use tickwire_demo::Host;
+use tickwire_net::Driver;
+use tickwire_session::{Instant, Session};
+
+use super::company::Company;
+use super::meter::Meter;
+use crate::quic;
+use crate::record::RecordFile;
+use crate::save::SaveFile;
+
+/// How long a server that ends waits for its players to hear of it.
+const FAREWELL: Duration = Duration::from_millis(1_200);
+
+/// What runs, and what is written down of it.
+pub(super) struct Game {
+    pub(super) host: Host,
+    pub(super) company: Company,
+    pub(super) meter: Meter,
+    pub(super) saves: Option<SaveFile>,
+    /// One for each protocol, or none at all.
+    pub(super) records: Vec<RecordFile>,
+    /// Where it is reached over QUIC.
+    pub(super) encrypted: Option<quic::Listening>,
+}
+
+impl Game {
+    /// Lets the driver have the sessions, with recorders on the servers' paths if they are recorded.
+    pub(super) fn drive(
+        &mut self,
+        driver: &mut Driver,
+        until: Instant,
+        run: fn(&mut Driver, Instant, &mut [&mut dyn Session]) -> io::Result<()>,
+    ) -> anyhow::Result<()> {
+        let servers = self.host.sessions().into_iter();
+        let mut taps = Vec::new();
+        let mut sessions: Vec<&mut dyn Session> = if self.records.is_empty() {
+            servers.collect()
+        } else {
+            let tapped = servers.zip(&mut self.records);
+            taps.extend(tapped.map(|(session, record)| record.tap(session)));
+            taps.iter_mut().map(|tap| tap as &mut dyn Session).collect()
+        };
+        sessions.extend(self.company.sessions());
+        run(driver, until, &mut sessions).context("waiting for sockets failed")
+    }
+
+    /// Tells every player that it is over.
+    pub(super) fn farewell(&mut self, driver: &mut Driver) -> anyhow::Result<()> {
+        let now = driver.now();
+        self.host.shut_down(now);
+        let deadline = now + FAREWELL;
+        let is_open =
+            |game: &Self, driver: &Driver| !game.host.is_finished() || driver.closing_streams() > 0;
+        while is_open(self, driver) && driver.now() < deadline {
+            self.drive(driver, deadline, Driver::turn)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,5 @@
+//! The bytes of packets, as golden files.
+
+#[path = "../../../tickwire-dialects/tests/harness/golden.rs"]
+mod golden;
+mod vectors;
