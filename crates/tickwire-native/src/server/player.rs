@@ -64,8 +64,8 @@ pub(super) struct Player<G: Game> {
     pub(super) counted: Counted,
     pub(super) questions: BTreeSet<u32>,
     pub(super) messages: TokenBucket,
-    /// The newest number heard on each channel.
-    pub(super) latest_heard: BTreeMap<u8, u16>,
+    /// The newest heard on each channel.
+    pub(super) latest_heard: BTreeMap<u8, LatestHeard<G::ToServer>>,
     pub(super) latest: BTreeMap<u8, LatestOut>,
     /// It has not been written the last send yet.
     pub(super) is_due: bool,
@@ -89,6 +89,14 @@ pub(super) struct LatestOut {
     /// In how many sends it is still to be sent.
     pub(super) repeats: u8,
     pub(super) is_due: bool,
+}
+
+/// The newest message of a channel.
+#[derive(Debug)]
+pub(super) struct LatestHeard<M> {
+    pub(super) number: u16,
+    /// Until the game has read it.
+    pub(super) unread: Option<M>,
 }
 
 impl<G: Game> Player<G> {
