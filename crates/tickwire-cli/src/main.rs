@@ -61,6 +61,7 @@ enum Command {
     Bots(bots::Args),
     Inspect(inspect::Args),
     Save(save::Args),
+    Status(quic::StatusArgs),
     Ticket(quic::TicketArgs),
     Tunnel(tunnel::Args),
 }
@@ -75,6 +76,7 @@ fn main() -> ExitCode {
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Save(args)) => save::run(&args),
         Some(Command::Tunnel(args)) => tunnel::run(&args),
+        Some(Command::Status(args)) => quic::ask_status(&args),
         Some(Command::Ticket(args)) => quic::issue_ticket(&args),
     };
     match result {

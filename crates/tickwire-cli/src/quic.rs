@@ -3,22 +3,27 @@
 //! In: what was typed. Out: a driver that listens or is connected. Keys and known servers are kept in a
 //! folder of the user's own, unless another is named.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fmt;
-use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
-use tickwire_net::quic::{Client, Fingerprint, Identity, Server, TicketIssuer, Trust};
+use tickwire_net::quic::{
+    Client, Fingerprint, Identity, Server, TicketIssuer, Trust, status_answer, status_question,
+};
 use tickwire_net::{Driver, ListenerId, NodeId};
 use tickwire_session::Addr;
 
 use crate::address;
 use crate::misuse::Misuse;
+use crate::serve::report::Report;
 
 /// The port of every protocol over QUIC, unless told otherwise.
 pub(crate) const PORT: u16 = 27_443;
@@ -52,6 +57,22 @@ pub(crate) struct ServerArgs {
     /// At most so many connections at a time, over QUIC.
     #[arg(long, value_name = "N", requires = "quic")]
     max_players: Option<usize>,
+
+    /// A file of addresses, one a line, from which nothing is read over QUIC. Read again on SIGHUP.
+    #[arg(long, value_name = "FILE", requires = "quic")]
+    banned: Option<PathBuf>,
+
+    /// What the server calls itself, for `tickwire status`.
+    #[arg(long, value_name = "NAME", default_value = "tickwire", value_parser = server_name)]
+    server_name: String,
+}
+
+/// A name that fits an answer, on one line.
+fn server_name(typed: &str) -> Result<String, String> {
+    match typed.len() <= 64 && !typed.contains(char::is_control) {
+        true => Ok(typed.to_owned()),
+        false => Err("a server's name is one line of at most 64 bytes".into()),
+    }
 }
 
 /// A server that listens for QUIC.
@@ -61,14 +82,35 @@ pub(crate) struct Listening {
     fingerprint: Fingerprint,
     /// Where a certificate is read again from, when a signal asks for it.
     certificate: Option<(PathBuf, PathBuf)>,
+    /// Where the banned are listed.
+    banned: Option<PathBuf>,
+    name: String,
     is_asked: Arc<AtomicBool>,
 }
 
 impl Listening {
-    /// Reads the certificate again, if somebody asked for it. Nobody who plays notices.
-    pub(crate) fn renew_identity(&self, driver: &mut Driver) {
+    /// What is answered to `tickwire status`.
+    pub(crate) fn tell_status(&self, driver: &mut Driver, report: &Report) {
+        let players: usize = report.doors.iter().map(|door| door.players).sum();
+        let protocols: Vec<_> = report.doors.iter().map(|door| door.protocol).collect();
+        let text = format!(
+            "name {}\nversion {}\nprotocols {}\nplayers {players}",
+            self.name,
+            env!("CARGO_PKG_VERSION"),
+            protocols.join(" "),
+        );
+        driver.set_status(self.id, text);
+    }
+
+    /// Reads the certificate and the list of the banned again, if somebody asked for it. Nobody who plays
+    /// notices.
+    pub(crate) fn read_again(&self, driver: &mut Driver) {
         if !self.is_asked.swap(false, Ordering::Relaxed) {
             return;
+        }
+        match self.banned.as_deref().map(read_banned).transpose() {
+            Ok(banned) => driver.set_banned(self.id, banned.unwrap_or_default()),
+            Err(error) => eprintln!("tickwire: the banned stay as they were: {error:#}"),
         }
         let Some((certificates, key)) = &self.certificate else {
             return;
@@ -121,6 +163,9 @@ impl ServerArgs {
         let fingerprint = server.fingerprint();
         let id = driver.listen(addr, server).context("cannot serve QUIC")?;
         let addr = driver.listener_addr(id).unwrap_or(addr);
+        if let Some(file) = &self.banned {
+            driver.set_banned(id, read_banned(file)?);
+        }
         let is_asked = Arc::new(AtomicBool::new(false));
         #[cfg(unix)]
         signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::clone(&is_asked))
@@ -130,6 +175,8 @@ impl ServerArgs {
             addr,
             fingerprint,
             certificate: self.cert.clone().zip(self.key.clone()),
+            banned: self.banned.clone(),
+            name: self.server_name.clone(),
             is_asked,
         }))
     }
@@ -141,6 +188,19 @@ impl ServerArgs {
         };
         identity.context("cannot serve QUIC")
     }
+}
+
+/// The addresses of a file, one a line; empty lines and those that begin with `#` are skipped.
+fn read_banned(file: &Path) -> anyhow::Result<BTreeSet<IpAddr>> {
+    let text = fs::read_to_string(file).with_context(|| format!("{}", file.display()))?;
+    let lines = text.lines().map(str::trim);
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(|line| {
+            line.parse::<IpAddr>()
+                .with_context(|| format!("{}: {line:?}", file.display()))
+        })
+        .collect()
 }
 
 /// What an identity's secret for tickets is called.
@@ -245,6 +305,53 @@ pub(crate) fn warn_of_clear_ports(open: &[(&'static str, SocketAddr)]) {
              it; `serve --quic=HOST` encrypts"
         );
     }
+}
+
+/// Ask a server that listens for QUIC who it is: its name, protocols, players and version.
+///
+/// Takes no handshake, and tells nothing that is secret. Exits with 1 if nobody answers.
+#[derive(Debug, clap::Args)]
+pub(crate) struct StatusArgs {
+    /// The server; without a port, 27443.
+    #[arg(value_name = "HOST[:PORT]")]
+    server: String,
+}
+
+/// Bytes of a question: more than any answer has.
+const QUESTION: usize = 512;
+
+/// How often it is asked, and how long each answer is waited for.
+const TRIES: u32 = 3;
+const PATIENCE: Duration = Duration::from_secs(1);
+
+pub(crate) fn ask_status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
+    let server = address::resolve(&args.server, PORT)?;
+    let any: SocketAddr = match server {
+        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+    };
+    let socket = UdpSocket::bind(any).context("there is no socket to be had")?;
+    socket.connect(server)?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    let [a, b, c, d, e, f, g, h, ..] = tickwire_net::secret()?;
+    let number = [a, b, c, d, e, f, g, h];
+    let mut answer = [0; QUESTION];
+    for _ in 0..TRIES {
+        socket.send(&status_question(number, QUESTION))?;
+        if let Ok(length) = socket.recv(&mut answer)
+            && let Some(text) = status_answer(number, &answer[..length])
+        {
+            println!("{}", printable(text));
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+    anyhow::bail!("{server}: no server answered")
+}
+
+/// A stranger's text, without what a terminal would obey.
+fn printable(text: &str) -> String {
+    let is_plain = |letter: &char| *letter == '\n' || !letter.is_control();
+    text.chars().filter(is_plain).collect()
 }
 
 /// Issue a ticket that lets one client in, once.

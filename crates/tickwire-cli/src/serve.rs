@@ -317,7 +317,7 @@ fn serve(
             encrypted,
         } = &mut *game;
         if let Some(encrypted) = encrypted {
-            encrypted.renew_identity(driver);
+            encrypted.read_again(driver);
         }
         for record in &mut *records {
             record.keep(now)?;
@@ -333,6 +333,9 @@ fn serve(
             notices.push(Notice::Storage { stores });
         }
         let report = meter.measure(now, host, driver.counters());
+        if let (Some(encrypted), Some(report)) = (&*encrypted, &report) {
+            encrypted.tell_status(driver, report);
+        }
         match face {
             Face::Lines(lines) => {
                 notices.iter().for_each(|notice| lines.notice(now, notice));

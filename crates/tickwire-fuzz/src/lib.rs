@@ -12,6 +12,7 @@
 
 mod bit_reader;
 mod byte_reader;
+mod coder;
 mod cppevy;
 mod driven;
 mod echo;
@@ -27,6 +28,7 @@ mod trace;
 
 pub use bit_reader::bit_reader;
 pub use byte_reader::byte_reader;
+pub use coder::{replica_coded, replica_packed};
 pub use cppevy::{cppevy_client_session, cppevy_payload, cppevy_server_session};
 pub use echo::{echo_datagrams, echo_streams};
 pub use lwar::{lwar_client_session, lwar_datagram, lwar_server_session};
@@ -132,6 +134,14 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "replica",
         run: replica,
+    },
+    Target {
+        name: "replica_coded",
+        run: replica_coded,
+    },
+    Target {
+        name: "replica_packed",
+        run: replica_packed,
     },
     Target {
         name: "reone_client_session",

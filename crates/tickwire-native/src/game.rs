@@ -50,7 +50,7 @@ pub trait Game: Sized + 'static {
     /// What the server says.
     type ToClient: Replicate + Send;
 
-    /// Ticks a second.
+    /// Ticks a second, at most [`HZ_MAX`](crate::limits::HZ_MAX).
     const HZ: u16;
 
     /// Ticks from one send of the world to the next. Unless set, some 20 sends a second.

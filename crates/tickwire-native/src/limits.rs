@@ -5,6 +5,9 @@ use core::time::Duration;
 /// The version that a Hello must name.
 pub const VERSION: u16 = 1;
 
+/// Ticks a second. A client makes an input for each: a server could otherwise keep it busy with nothing else.
+pub const HZ_MAX: u16 = 1_000;
+
 /// Bytes of a frame's body.
 ///
 /// A piece of a resource and its name fit, and the schema of a large game as text. Nobody has to hold

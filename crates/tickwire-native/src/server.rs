@@ -22,7 +22,7 @@ use core::time::Duration;
 
 use tickwire_replica::coder::Prior;
 use tickwire_replica::packet::Form;
-use tickwire_replica::server::{Clients, ClientsConfig, View};
+use tickwire_replica::server::{Clients, ClientsConfig, Sharing, View};
 use tickwire_replica::world::{
     Audience, Groups, Past, PlayerId, Spawn, World, WorldConfig, WorldError,
 };
@@ -36,12 +36,13 @@ use tickwire_state::Tick;
 
 use crate::game::Game;
 use crate::limits::{
-    BANNED_MAX, LATEST_CHANNELS, LATEST_REPEATS, MESSAGE_MAX, NARROW_PATHS, RESUME_PATIENCE,
-    REWIND_MAX,
+    BANNED_MAX, HZ_MAX, LATEST_CHANNELS, LATEST_REPEATS, MESSAGE_MAX, NARROW_PATHS,
+    RESUME_PATIENCE, REWIND_MAX,
 };
 use crate::message::{Down, Role, Status, bytes_of};
 use crate::reason::EndReason;
 use crate::ticket::{Ticket, Tickets};
+use event::Waiting;
 use inputs::TickClock;
 use player::{Connection, LatestOut, Player};
 
@@ -91,7 +92,7 @@ pub struct Server<G: Game> {
     away: BTreeSet<(Instant, PlayerId)>,
     banned: VecDeque<Host>,
     shelf: Shelf,
-    events: VecDeque<ServerEvent<G>>,
+    events: VecDeque<Waiting<G>>,
     counters: ServerCounters,
     is_closing: bool,
 }
@@ -101,11 +102,11 @@ impl<G: Game> Server<G> {
     ///
     /// # Panics
     /// If the game's types cannot be sent (an entity has more fields than a datagram holds), or it has no
-    /// ticks: that is the same for every server of the game.
+    /// ticks or more than [`HZ_MAX`] a second: that is the same for every server of the game.
     pub fn new(now: Instant, secret: [u8; 32], config: ServerConfig) -> Self {
         assert!(
-            G::HZ > 0 && G::TICKS_A_SEND > 0,
-            "a game has ticks and sends"
+            G::HZ > 0 && G::HZ <= HZ_MAX && G::TICKS_A_SEND > 0,
+            "a game has ticks and sends, at most HZ_MAX a second"
         );
         let rewind = u64::try_from(REWIND_MAX.as_millis()).unwrap_or(0) * u64::from(G::HZ) / 1_000;
         let mut layout = WorldConfig {
@@ -181,6 +182,11 @@ impl<G: Game> Server<G> {
         let id = self.world.spawn_with(&thing.into(), spawn)?;
         self.set_own(player, Some(id));
         Ok(id)
+    }
+
+    /// Which entity is a player's own.
+    pub fn own(&self, player: PlayerId) -> Option<EntityId> {
+        self.players.get(&player)?.own
     }
 
     /// Takes an entity out of the world.
@@ -300,6 +306,10 @@ impl<G: Game> Server<G> {
         if self.world.is_send() {
             for player in self.players.values_mut() {
                 player.begin_send();
+                if core::mem::take(&mut player.is_lacking) {
+                    self.counters.forget += 1;
+                    self.clients.forget(player.client);
+                }
             }
             self.peers
                 .mark_all_ready(|Peer { state, .. }| state.player.is_some());
@@ -441,6 +451,11 @@ impl<G: Game> Server<G> {
         player.is_some_and(|player| self.clients.is_ready(player.client))
     }
 
+    /// How often what one player was sent had been encoded for another.
+    pub const fn sharing(&self) -> Sharing {
+        self.clients.sharing()
+    }
+
     /// What was refused so far.
     pub const fn counters(&self) -> &ServerCounters {
         &self.counters
@@ -487,7 +502,7 @@ impl<G: Game> Server<G> {
     }
 
     fn push_event(&mut self, event: ServerEvent<G>) {
-        self.events.push_back(event);
+        self.events.push_back(Waiting::Event(event));
     }
 }
 
@@ -619,6 +634,15 @@ impl<G: Game> Events for Server<G> {
     type Event = ServerEvent<G>;
 
     fn poll_event(&mut self) -> Option<ServerEvent<G>> {
-        self.events.pop_front()
+        loop {
+            let event = match self.events.pop_front()? {
+                Waiting::Event(event) => Some(event),
+                // Of somebody who left since, there is none.
+                Waiting::Latest(player, channel) => self.take_latest(player, channel),
+            };
+            if event.is_some() {
+                return event;
+            }
+        }
     }
 }

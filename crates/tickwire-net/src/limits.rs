@@ -246,6 +246,12 @@ pub const HANDSHAKE_REFILL_A_HOST: Duration = tickwire_session::JOIN_REFILL_A_HO
 /// Hosts whose handshakes are counted; above this every stranger is asked to prove its address.
 pub const HANDSHAKE_HOSTS: usize = 4_096;
 
+/// Answers at once to those who ask for a server's status, which takes no handshake.
+pub const STATUS_ANSWERS: u32 = 64;
+
+/// See [`STATUS_ANSWERS`]: 100 a second follow.
+pub const STATUS_REFILL: Duration = Duration::from_millis(10);
+
 /// Longest ticket.
 pub const TICKET_LONGEST: usize = 512;
 

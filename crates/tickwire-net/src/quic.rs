@@ -18,7 +18,8 @@
 //!
 //! `identity` holds what a server proves and `trust` what a client wants proved; `config` sets every
 //! window, buffer and timer. `endpoint` is a socket with its connections, `door` what is spent on
-//! strangers, `link` one connection, `stream` one stream of it.
+//! strangers, `link` one connection, `stream` one stream of it. `status` is asked and answered on the same
+//! port without a connection.
 
 pub(crate) mod config;
 mod congestion;
@@ -27,6 +28,7 @@ pub(crate) mod endpoint;
 mod failure;
 mod identity;
 pub(crate) mod link;
+mod status;
 pub(crate) mod stream;
 mod ticket;
 mod trust;
@@ -34,6 +36,7 @@ mod trust;
 pub use config::{Client, Server};
 pub use failure::LinkFailure;
 pub use identity::{Fingerprint, Identity, IdentityError, NoFingerprint, derive_secret};
+pub use status::{StatusNumber, status_answer, status_question};
 pub use ticket::{CheckTicket, TicketError, TicketIssuer};
 pub use trust::Trust;
 

@@ -148,17 +148,24 @@ impl<P> Peers<P> {
 
     /// A peer that waits asks to take part.
     pub fn admit(&mut self, now: Instant, id: PeerId) -> Result<(), NotAdmitted> {
-        let Some(peer) = self.all.get_mut(&id) else {
-            return Ok(());
-        };
-        let link = &mut peer.link;
-        if link.admission == Admission::Waiting {
-            let host = link.stream_addr.host;
-            self.joins.admit(now, host)?;
-            self.waiting.leave(link.opened, host, id);
-            link.admission = Admission::Admitted;
+        if let Some(peer) = self.all.get(&id)
+            && peer.link.admission == Admission::Waiting
+        {
+            self.joins.admit(now, peer.link.host())?;
+            self.admit_again(id);
         }
         Ok(())
+    }
+
+    /// A peer that waits is somebody who takes part already, on another stream. That is no join: it is
+    /// admitted however many join, and however slow the game is.
+    pub fn admit_again(&mut self, id: PeerId) {
+        if let Some(Peer { link, .. }) = self.all.get_mut(&id).map(|peer| &mut **peer)
+            && link.admission == Admission::Waiting
+        {
+            self.waiting.leave(link.opened, link.host(), id);
+            link.admission = Admission::Admitted;
+        }
     }
 
     /// Whether the game takes longer for its steps than it may. While it does, nobody is admitted.

@@ -289,6 +289,11 @@ impl<G: Game> Client<G> {
         &self.session
     }
 
+    /// The session, for code that a test runs on a simulated network as well.
+    pub const fn session_mut(&mut self) -> &mut native::Client<G> {
+        &mut self.session
+    }
+
     /// Leaves, and tells the server.
     pub fn leave(mut self) -> Result<(), Error> {
         self.session.leave(self.driver.now());

@@ -9,7 +9,7 @@
 //!                     ◀── input, events ──      ◀══════          ◀── set_input, say ──
 //! ```
 //!
-//! Neither waits for the other, calls back or needs a thread. Both are sessions underneath
+//! The [`guide`] goes through all of it. Neither waits for the other, calls back or needs a thread. Both are sessions underneath
 //! ([`native`]), so the same code runs on a simulated network that loses every fifth datagram, which
 //! makes a test of them:
 //!
@@ -67,6 +67,7 @@
 mod client;
 mod entity_map;
 mod error;
+pub mod guide;
 mod place;
 mod server;
 

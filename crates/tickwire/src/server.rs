@@ -244,6 +244,11 @@ impl<G: Game> Server<G> {
         self.session.spawn_own(player, thing)
     }
 
+    /// Which entity is a player's own.
+    pub fn own(&self, player: PlayerId) -> Option<EntityId> {
+        self.session.own(player)
+    }
+
     /// Takes an entity out of the world.
     pub fn despawn(&mut self, id: EntityId) -> Result<(), WorldError> {
         self.session.despawn(id)
@@ -350,6 +355,12 @@ impl<G: Game> Server<G> {
     /// The session, for figures and counters.
     pub const fn session(&self) -> &native::Server<G> {
         &self.session
+    }
+
+    /// The session, for rules that know no socket, so that a test runs them on a simulated network. Ending
+    /// ticks is left to [`tick`](Self::tick).
+    pub const fn session_mut(&mut self) -> &mut native::Server<G> {
+        &mut self.session
     }
 
     /// Tells everybody that it is over, and closes.

@@ -372,3 +372,39 @@ fn a_tunnel_with_another_secret_carries_nothing() {
     // Nothing of it reached the server.
     assert!(!server.wait().stdout.contains("1 player"));
 }
+
+#[test]
+fn a_server_answers_who_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, addr, _) = serve(
+        folder.path(),
+        "127.0.0.1:0",
+        &["--server-name", "the test's"],
+    );
+    // The first report of players is the first answer, too.
+    server.line_with("players");
+    let done = run(&["status", &addr.to_string()]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let version = env!("CARGO_PKG_VERSION");
+    let names: Vec<_> = PROTOCOLS.iter().map(|protocol| protocol.name).collect();
+    let expected = format!(
+        "name the test's\nversion {version}\nprotocols {}\nplayers 0\n",
+        names.join(" ")
+    );
+    assert_eq!(done.stdout, expected);
+}
+
+#[test]
+fn nobody_who_is_banned_gets_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let banned = folder.path().join("banned");
+    std::fs::write(&banned, "# nobody from here\n127.0.0.1\n").unwrap();
+    let banned = banned.to_str().unwrap();
+    let (_server, addr, fingerprint) = serve(folder.path(), "127.0.0.1:0", &["--banned", banned]);
+    let at = addr.to_string();
+    let mut arguments = bots("lwar", &at, &fingerprint);
+    arguments.extend(["--count", "1", "--seconds", "3"]);
+    let done = run(&arguments);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert_eq!(report(&done)["connected"].as_u64(), Some(0), "{done:?}");
+}

@@ -101,6 +101,10 @@ impl<G: Game> Client<G> {
         if self.phase != Phase::Connecting && self.phase != Phase::Interrupted {
             return Err(Stop::Malformed);
         }
+        // Only who was there comes back, and who shows a ticket comes back or is refused.
+        if welcome.resumed.is_some() != self.joined.is_some() {
+            return Err(Stop::Malformed);
+        }
         self.uplink.set_token(now, welcome.token);
         self.uplink.set_good();
         self.ticket = Some(welcome.ticket);

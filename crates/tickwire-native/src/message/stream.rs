@@ -8,7 +8,7 @@ use tickwire_wire::DecodeError;
 
 use super::frame::write_frame;
 use super::{Reader, Writer};
-use crate::limits::{FRAME_MAX, MESSAGE_MAX, NAME_MAX, PIECE_MAX, WORDS_MAX};
+use crate::limits::{FRAME_MAX, HZ_MAX, MESSAGE_MAX, NAME_MAX, PIECE_MAX, WORDS_MAX};
 use crate::reason::EndReason;
 use crate::ticket::Ticket;
 
@@ -356,8 +356,11 @@ impl Welcome {
                 false => Some(r.u32("received")?),
             },
         };
-        if welcome.hz == 0 || welcome.ticks_a_send == 0 {
-            return Err(r.refuse("ticks a second", 0));
+        if welcome.hz == 0 || welcome.hz > HZ_MAX {
+            return Err(r.refuse("ticks a second", welcome.hz.into()));
+        }
+        if welcome.ticks_a_send == 0 {
+            return Err(r.refuse("ticks a send", 0));
         }
         Ok(welcome)
     }

@@ -108,8 +108,8 @@ impl<G: Game> Server<G> {
             }
             self.end_connection(now, old, EndReason::Replaced, "");
         }
-        // Coming back is no join: it costs the others nothing. It still counts as a proof.
-        self.peers.admit(now, peer).ok();
+        // Coming back is no join: it costs the others nothing.
+        self.peers.admit_again(peer);
         let player = self.players.get_mut(&id).ok_or(EndReason::NoSuchTicket)?;
         player.outbox.disconnect();
         player.presence = Presence::Here(peer);
@@ -117,12 +117,12 @@ impl<G: Game> Server<G> {
         let ticket = self.tickets.next();
         player.ticket = ticket;
         self.by_ticket.insert(ticket, id);
-        self.welcome(now, peer, id, Some(resume.received));
-        self.counters.resumed += 1;
         if let Presence::Away { since } = before {
             self.away.remove(&(since, id));
             self.push_event(ServerEvent::Back(id));
         }
+        self.counters.resumed += 1;
+        self.welcome(now, peer, id, Some(resume.received));
         Ok(())
     }
 

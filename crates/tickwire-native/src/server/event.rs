@@ -63,6 +63,13 @@ pub enum ServerEvent<G: Game> {
     },
 }
 
+/// What waits for the game.
+pub(super) enum Waiting<G: Game> {
+    Event(ServerEvent<G>),
+    /// The newest of a player's channel, whatever that is when the game gets there.
+    Latest(PlayerId, u8),
+}
+
 impl<G: Game> fmt::Debug for ServerEvent<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Messages need not be printable.

@@ -71,6 +71,8 @@ impl<I: Replicate> InputQueue<I> {
         header: &Inputs<'_>,
         newest_first: impl IntoIterator<Item = Quantised<I>>,
     ) -> u64 {
+        // A game need not take the inputs of a player who has nothing to move.
+        self.pass(clock.tick);
         let newest = nearest(clock.tick, header.tick);
         self.measure(now, clock, newest);
         let farthest = clock.tick.0 + self.ticks_in(INPUT_AHEAD);
@@ -90,14 +92,19 @@ impl<I: Replicate> InputQueue<I> {
 
     /// What the player wants for a tick that is stepped now; nothing if it has not been heard for too long.
     pub(super) fn take(&mut self, tick: Tick) -> Option<&Wanted<I>> {
+        self.pass(tick);
+        let held = self.ticks_in(INPUT_HELD);
+        let (since, wanted) = self.last.as_ref()?;
+        (tick.0 <= since.0 + held).then_some(wanted)
+    }
+
+    /// Nothing up to this tick waits any longer: the newest of it is the last input.
+    fn pass(&mut self, tick: Tick) {
         while let Some(entry) = self.waiting.first_entry()
             && *entry.key() <= tick
         {
             self.last = Some(entry.remove_entry());
         }
-        let held = self.ticks_in(INPUT_HELD);
-        let (since, wanted) = self.last.as_ref()?;
-        (tick.0 <= since.0 + held).then_some(wanted)
     }
 
     /// A send begins.
@@ -211,6 +218,16 @@ mod tests {
             hand_in(&mut queue, 100, newest, &[0]);
         }
         assert_eq!(queue.waiting.len(), usize::from(HZ));
+    }
+
+    #[test]
+    fn inputs_that_the_game_never_takes_do_not_pile_up() {
+        let mut queue = InputQueue::new(HZ);
+        for tick in 100..400 {
+            hand_in(&mut queue, tick, tick + 2, &[9]);
+        }
+        assert_eq!(queue.waiting.len(), 2);
+        assert_eq!(taken(&mut queue, 401), Some(9));
     }
 
     #[test]

@@ -64,9 +64,12 @@ pub(super) struct Player<G: Game> {
     pub(super) counted: Counted,
     pub(super) questions: BTreeSet<u32>,
     pub(super) messages: TokenBucket,
-    /// The newest number heard on each channel.
-    pub(super) latest_heard: BTreeMap<u8, u16>,
+    /// The newest heard on each channel.
+    pub(super) latest_heard: BTreeMap<u8, LatestHeard<G::ToServer>>,
     pub(super) latest: BTreeMap<u8, LatestOut>,
+    /// It is to be sent everything anew, from the next send on. However often a client asks, it costs that
+    /// much once a send.
+    pub(super) is_lacking: bool,
     /// It has not been written the last send yet.
     pub(super) is_due: bool,
     /// More was said than may wait for it: it goes with the next tick.
@@ -89,6 +92,14 @@ pub(super) struct LatestOut {
     /// In how many sends it is still to be sent.
     pub(super) repeats: u8,
     pub(super) is_due: bool,
+}
+
+/// The newest message of a channel.
+#[derive(Debug)]
+pub(super) struct LatestHeard<M> {
+    pub(super) number: u16,
+    /// Until the game has read it.
+    pub(super) unread: Option<M>,
 }
 
 impl<G: Game> Player<G> {
@@ -118,6 +129,7 @@ impl<G: Game> Player<G> {
             messages: TokenBucket::new(now, MESSAGES_AT_ONCE, refill),
             latest_heard: BTreeMap::new(),
             latest: BTreeMap::new(),
+            is_lacking: false,
             is_due: false,
             is_overrun: false,
             flights: Flights::default(),

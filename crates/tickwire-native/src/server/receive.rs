@@ -5,6 +5,8 @@ use tickwire_replica::world::PlayerId;
 use tickwire_session::{Addr, Instant, Peer, PeerId, StreamId};
 use tickwire_wire::{DecodeError, Serial as _};
 
+use super::event::Waiting;
+use super::player::LatestHeard;
 use super::{Question, Server, ServerEvent};
 use crate::game::Game;
 use crate::limits::{ASKED_AT_ONCE, EVENTS_WAITING, FETCHES_WAITING};
@@ -219,9 +221,8 @@ impl<G: Game> Server<G> {
                 if let Some(acks) = acks {
                     self.handle_acks(now, player, acks);
                 }
-                if forget && let Some(it) = self.players.get(&player) {
-                    self.counters.forget += 1;
-                    self.clients.forget(it.client);
+                if forget && let Some(it) = self.players.get_mut(&player) {
+                    it.is_lacking = true;
                 }
                 self.handle_inputs(now, player, &inputs);
             }
@@ -270,21 +271,35 @@ impl<G: Game> Server<G> {
             return;
         };
         let heard = player.latest_heard.get(&latest.channel);
-        if heard.is_some_and(|heard| !latest.number.is_newer_than(*heard)) {
+        if heard.is_some_and(|heard| !latest.number.is_newer_than(heard.number)) {
             return;
         }
         let Ok(message) = value(latest.body) else {
             self.counters.bad_message += 1;
             return;
         };
-        player.latest_heard.insert(latest.channel, latest.number);
+        let heard = LatestHeard {
+            number: latest.number,
+            unread: Some(message),
+        };
         // What nobody reads is replaced, like everything on such a channel.
-        let is_older = |event: &ServerEvent<G>| matches!(event, ServerEvent::Latest { player, channel, .. } if *player == id && *channel == latest.channel);
-        self.events.retain(|event| !is_older(event));
-        self.push_event(ServerEvent::Latest {
-            player: id,
-            channel: latest.channel,
-            message,
-        });
+        let before = player.latest_heard.insert(latest.channel, heard);
+        if before.is_none_or(|before| before.unread.is_none()) {
+            self.events.push_back(Waiting::Latest(id, latest.channel));
+        }
+    }
+
+    /// The newest message of a channel that the game has not read.
+    pub(super) fn take_latest(&mut self, player: PlayerId, channel: u8) -> Option<ServerEvent<G>> {
+        let heard = self
+            .players
+            .get_mut(&player)?
+            .latest_heard
+            .get_mut(&channel)?;
+        Some(ServerEvent::Latest {
+            player,
+            channel,
+            message: heard.unread.take()?,
+        })
     }
 }

@@ -1,12 +1,18 @@
 //! Peers that do not play by the rules.
 
-use tickwire_native::message::{DatagramUp, Hello, Up};
-use tickwire_native::{Game as _, Role, Server, ServerConfig};
+use tickwire_native::message::{DatagramUp, Down, FrameReader, Hello, Resume, Up, bytes_of};
+use tickwire_native::{
+    Client, ClientConfig, EndReason, Game as _, Phase, Role, Server, ServerConfig, ServerEvent,
+    Ticket,
+};
 use tickwire_replica::Archetypes as _;
-use tickwire_session::{Addr, Events as _, Instant, Path, Room, Session as _, StreamId, Transmit};
+use tickwire_session::{
+    Addr, Ended, Events as _, Instant, Path, Room, Session as _, StreamId, Transmit,
+};
 use tickwire_sim::{Rng, addr};
+use tickwire_wire::DecodeError;
 
-use crate::duel::{Duel, Thing};
+use crate::duel::{Duel, Thing, Word};
 
 fn below(rng: &mut Rng, end: u64) -> u64 {
     rng.within(0..=end.max(1) - 1)
@@ -23,13 +29,17 @@ fn peer() -> Addr {
 }
 
 fn hello() -> Vec<u8> {
+    hello_with(None)
+}
+
+fn hello_with(resume: Option<Resume>) -> Vec<u8> {
     let mut out = Vec::new();
     Up::Hello(Hello {
         version: 1,
         schema: Thing::schema().hash(),
         role: Role::Player,
         name: "Eve",
-        resume: None,
+        resume,
     })
     .encode(&mut out);
     out
@@ -50,12 +60,85 @@ fn drain(server: &mut Server<Duel>, now: Instant) -> (usize, bool) {
 }
 
 fn open(server: &mut Server<Duel>, now: Instant) {
-    server.handle_opened(now, STREAM, peer());
+    open_on(server, now, STREAM);
+}
+
+fn open_on(server: &mut Server<Duel>, now: Instant, on: StreamId) {
+    server.handle_opened(now, on, peer());
     let room = Room {
         bytes: 1 << 20,
         ..Room::CLOSED
     };
-    server.handle_room(now, Path::Stream(STREAM), room);
+    server.handle_room(now, Path::Stream(on), room);
+}
+
+/// Joins, and loses the connection at once. Returns the ticket.
+fn join_and_break(server: &mut Server<Duel>, now: Instant) -> Ticket {
+    open(server, now);
+    server.handle_stream(now, STREAM, &hello());
+    let mut out = Vec::new();
+    server.poll_transmit(now, &mut out).expect("a Welcome");
+    let mut ticket = None;
+    FrameReader::default()
+        .receive(&out, |kind, body| {
+            if let Down::Welcome(welcome) = Down::decode(kind, body)? {
+                ticket = Some(welcome.ticket);
+            }
+            Ok::<_, DecodeError>(())
+        })
+        .expect("frames");
+    server.handle_closed(now, Path::Stream(STREAM), Ended::Reset);
+    ticket.expect("a ticket")
+}
+
+fn events(server: &mut Server<Duel>) -> Vec<String> {
+    core::iter::from_fn(|| server.poll_event())
+        .map(|event| format!("{event:?}"))
+        .collect()
+}
+
+#[test]
+fn whoever_comes_back_stays_although_nobody_may_join() {
+    let mut server = server();
+    let now = Instant::from_millis(1);
+    let ticket = join_and_break(&mut server, now);
+    server.set_busy(true);
+    let again = StreamId::Accepted(2);
+    open_on(&mut server, now, again);
+    let received = 0;
+    let hello = hello_with(Some(Resume { ticket, received }));
+    server.handle_stream(now, again, &hello);
+    // Longer than newcomers have for their Hello, and not silent.
+    let later = Instant::from_millis(8_000);
+    server.handle_stream(later, again, &[10, 4, 0, 0, 0, 0]);
+    server.handle_timeout(later);
+    let (_, ended) = drain(&mut server, later);
+    assert!(!ended);
+    // When that connection breaks as well, somebody notices.
+    server.handle_closed(later, Path::Stream(again), Ended::Reset);
+    let told = [
+        "Joined(1, \"Eve\", Player)",
+        "Away(1)",
+        "Back(1)",
+        "Away(1)",
+    ];
+    assert_eq!(events(&mut server), told);
+}
+
+#[test]
+fn whoever_comes_back_with_a_count_that_cannot_be_is_gone_last() {
+    let mut server = server();
+    let now = Instant::from_millis(1);
+    let ticket = join_and_break(&mut server, now);
+    let again = StreamId::Accepted(2);
+    open_on(&mut server, now, again);
+    let received = 77;
+    let hello = hello_with(Some(Resume { ticket, received }));
+    server.handle_stream(now, again, &hello);
+    let (_, ended) = drain(&mut server, now);
+    assert!(ended);
+    let last = events(&mut server).pop();
+    assert_eq!(last.as_deref(), Some("Left(1, Malformed)"));
 }
 
 #[test]
@@ -145,5 +228,77 @@ fn a_forged_acknowledgement_acknowledges_nothing_that_was_not_sent() {
         let now = Instant::from_millis(1 + tick * 1_000 / u64::from(Duel::HZ));
         server.end_tick(now);
         drain(&mut server, now);
+    }
+}
+
+#[test]
+fn however_many_latest_messages_come_one_waits_for_the_game() {
+    let mut server = server();
+    let now = Instant::from_millis(1);
+    open(&mut server, now);
+    server.handle_stream(now, STREAM, &hello());
+    for number in 1..=10_000_u16 {
+        let body = bytes_of(&Word(number.into())).expect("a word");
+        let mut datagram = vec![3, 5];
+        datagram.extend(number.to_le_bytes());
+        datagram.extend(body);
+        let mut frame = Vec::new();
+        Up::Datagram(&datagram).encode(&mut frame);
+        server.handle_stream(now, STREAM, &frame);
+    }
+    assert!(matches!(
+        server.poll_event(),
+        Some(ServerEvent::Joined { .. })
+    ));
+    let Some(ServerEvent::Latest { message, .. }) = server.poll_event() else {
+        panic!("nothing was heard");
+    };
+    assert_eq!(message, Word(10_000));
+    assert!(server.poll_event().is_none());
+}
+
+#[test]
+fn a_client_that_never_was_there_is_not_welcomed_back() {
+    for (is_back, expected) in [
+        (false, Phase::Playing),
+        (true, Phase::Ended(EndReason::Malformed)),
+    ] {
+        let now = Instant::from_millis(1);
+        let config = ClientConfig {
+            server: peer(),
+            name: "Ada".into(),
+            role: Role::Player,
+        };
+        let mut client = Client::<Duel>::new(now, config);
+        let Some(Transmit::Dial { on, .. }) = client.poll_transmit(now, &mut Vec::new()) else {
+            panic!("it dials");
+        };
+        client.handle_opened(now, on, peer());
+        // Player, token, ticket and tick; ticks a second and a send; what was received.
+        let mut body = vec![1; 4 + 8 + 16 + 4];
+        body.extend([60, 0, 3]);
+        body.extend(is_back.then_some([0; 4]).into_iter().flatten());
+        let mut frame = vec![1, u8::try_from(body.len()).expect("a short frame")];
+        frame.extend(body);
+        client.handle_stream(now, on, &frame);
+        assert_eq!(client.phase(), expected);
+    }
+}
+
+#[test]
+fn however_often_a_client_asks_to_be_sent_everything_it_is_once_a_send() {
+    let mut server = server();
+    let now = Instant::from_millis(1);
+    open(&mut server, now);
+    server.handle_stream(now, STREAM, &hello());
+    let forget = [2, 0x08, 0, 0, 0, 0];
+    let mut frame = Vec::new();
+    Up::Datagram(&forget).encode(&mut frame);
+    for sends in 1..=3 {
+        (0..1_000).for_each(|_| server.handle_stream(now, STREAM, &frame));
+        (0..Duel::TICKS_A_SEND).for_each(|_| {
+            server.end_tick(now);
+        });
+        assert_eq!(server.counters().forget, sends);
     }
 }

@@ -4,10 +4,10 @@
 //! handshakes and hands in, then, when the sessions have been drained, `flush_links`, which sends. Every
 //! packet of a turn goes out in the same few system calls.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time;
 
 use mio::Token;
@@ -94,6 +94,29 @@ impl Driver {
     ) -> Result<(), IdentityError> {
         let endpoint = self.quic.endpoints.get_mut(id);
         endpoint.map_or(Ok(()), |endpoint| endpoint.set_identity(identity))
+    }
+
+    /// What a QUIC server answers to those who ask for its status, as in
+    /// [`status_question`](crate::quic::status_question); nothing, if it is empty.
+    pub fn set_status(&mut self, ListenerId(id): ListenerId, text: String) {
+        if let Some(endpoint) = self.quic.endpoints.get_mut(id) {
+            endpoint.set_status(text);
+        }
+    }
+
+    /// Reads nothing from these addresses any more. Whoever is connected from there falls silent, and is
+    /// gone after [`LINK_IDLE`](crate::limits::LINK_IDLE).
+    pub fn set_banned(&mut self, ListenerId(id): ListenerId, banned: BTreeSet<IpAddr>) {
+        if let Some(endpoint) = self.quic.endpoints.get_mut(id) {
+            endpoint.set_banned(banned);
+        }
+    }
+
+    /// Lets nobody in any more. Those who are there stay.
+    pub fn close_door(&mut self, ListenerId(id): ListenerId) {
+        if let Some(endpoint) = self.quic.endpoints.get_mut(id) {
+            endpoint.set_most_links(0);
+        }
     }
 
     /// Connects a node to a QUIC server, and returns what its session calls the server.

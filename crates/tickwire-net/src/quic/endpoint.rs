@@ -25,6 +25,7 @@ use super::congestion::Flight;
 use super::door::{Answer, Door};
 use super::failure::code;
 use super::link::{Link, Stage};
+use super::status::Status;
 use super::{CheckTicket, Client, Identity, IdentityError, Server, TicketError};
 use crate::limits::{CONNECT_PATIENCE, HALF_OPEN, HANDSHAKE_PATIENCE, LINK_RECEIVE_WINDOW};
 use crate::{Counters, NodeId};
@@ -44,6 +45,9 @@ struct Listening {
     server: Server,
     config: ServerConfig,
     door: Door,
+    status: Status,
+    /// Nobody reads what comes from there.
+    banned: BTreeSet<IpAddr>,
     /// Connections that were not let in yet.
     half_open: BTreeSet<usize>,
     /// Connections of all kinds.
@@ -84,6 +88,8 @@ impl Endpoint {
                 server,
                 config,
                 door: Door::new(now),
+                status: Status::new(now),
+                banned: BTreeSet::new(),
                 half_open: BTreeSet::new(),
                 links: 0,
             })),
@@ -148,10 +154,25 @@ impl Endpoint {
         datagram: &[u8],
         out: &mut Vec<u8>,
     ) -> Received {
-        if let Some(listening) = &mut self.listening
-            && !listening.door.reads(now, datagram)
-        {
-            return Received::Nothing;
+        if let Some(listening) = &mut self.listening {
+            if listening.banned.contains(&from.ip().to_canonical()) {
+                return Received::Nothing;
+            }
+            if Status::is_asked(datagram) {
+                return match listening.status.answer(now, datagram, out) {
+                    true => Received::Answer(Transmit {
+                        destination: from,
+                        ecn: None,
+                        size: out.len(),
+                        segment_size: None,
+                        src_ip: asked,
+                    }),
+                    false => Received::Nothing,
+                };
+            }
+            if !listening.door.reads(now, datagram) {
+                return Received::Nothing;
+            }
         }
         self.buffer.extend_from_slice(datagram);
         let datagram = self.buffer.split();
@@ -311,6 +332,26 @@ impl Endpoint {
         };
         listening.server.protocols.retain(|(_, of)| *of != node);
         listening.server.protocols.is_empty()
+    }
+
+    /// What is answered to whoever asks.
+    pub(crate) fn set_status(&mut self, text: String) {
+        if let Some(listening) = &mut self.listening {
+            listening.status.text = text;
+        }
+    }
+
+    pub(crate) fn set_banned(&mut self, banned: BTreeSet<IpAddr>) {
+        if let Some(listening) = &mut self.listening {
+            listening.banned = banned;
+        }
+    }
+
+    /// Has at most so many connections; those that are there stay.
+    pub(crate) fn set_most_links(&mut self, most: usize) {
+        if let Some(listening) = &mut self.listening {
+            listening.server.links = most;
+        }
     }
 
     /// Shows another certificate to those who come from now on.

@@ -3,7 +3,10 @@
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use tickwire_net::quic::{Client, Fingerprint, Identity, LinkFailure, Server, TicketIssuer, Trust};
+use tickwire_net::quic::{
+    Client, Fingerprint, Identity, LinkFailure, Server, TicketIssuer, Trust, status_answer,
+    status_question,
+};
 use tickwire_net::{Driver, ListenerId, NodeId, limits};
 use tickwire_session::{Addr, Ended, Host, Path, Room, Session, StreamId, Transmit};
 use tickwire_sim::Chance;
@@ -112,6 +115,7 @@ impl Remote {
 struct Local {
     driver: Driver,
     session: Probe,
+    listener: ListenerId,
     at: SocketAddr,
     fingerprint: Fingerprint,
 }
@@ -131,6 +135,7 @@ impl Local {
             at: driver.listener_addr(listener).unwrap(),
             driver,
             session: Probe::default(),
+            listener,
             fingerprint,
         }
     }
@@ -505,4 +510,50 @@ fn first_packet(number: u64) -> Vec<u8> {
     packet.extend([0, 0, 0x44, 0x9e]);
     packet.resize(1_200, 7);
     packet
+}
+
+#[test]
+fn a_server_says_what_it_is_without_a_handshake() {
+    let mut server = Local::new(identity());
+    server
+        .driver
+        .set_status(server.listener, "players 3".into());
+    let asking = UdpSocket::bind(any_port()).unwrap();
+    asking.set_nonblocking(true).unwrap();
+    let number = [3; 8];
+    asking
+        .send_to(&status_question(number, 256), server.at)
+        .unwrap();
+    let mut buffer = [0; 2_048];
+    let deadline = server.driver.now() + PATIENCE;
+    let length = loop {
+        assert!(server.driver.now() < deadline, "no answer");
+        server.turn();
+        if let Ok(length) = asking.recv(&mut buffer) {
+            break length;
+        }
+    };
+    assert_eq!(status_answer(number, &buffer[..length]), Some("players 3"));
+}
+
+#[test]
+fn those_who_are_banned_or_late_do_not_get_in_and_others_stay() {
+    let mut server = Local::new(identity());
+    let mut first = Remote::new(server.client());
+    server.until(&mut first, |server, _| {
+        server.driver.counters().links_accepted == 1
+    });
+    server.driver.close_door(server.listener);
+    let mut late = Remote::new(server.client());
+    server.until(&mut late, |_, late| late.failure().is_some());
+    assert!(matches!(late.failure(), Some(LinkFailure::Refused { .. })));
+    first.send(b"still here");
+    server.until(&mut first, |server, _| server.session.datagrams.len() == 1);
+
+    server
+        .driver
+        .set_banned(server.listener, [server.at.ip()].into());
+    let mut banned = Remote::new(server.client());
+    server.until(&mut banned, |_, banned| banned.failure().is_some());
+    assert_eq!(banned.failure(), Some(&LinkFailure::Unreachable));
 }

@@ -173,6 +173,20 @@ fn those_who_are_refused_go_on_waiting() {
 }
 
 #[test]
+fn whoever_takes_part_already_is_admitted_while_nobody_joins() {
+    let mut peers = table();
+    let again = open(&mut peers, 1, 1);
+    peers.set_busy(true);
+    assert_eq!(peers.admit(at(1), again), Err(NotAdmitted::Busy));
+    peers.admit_again(again);
+    assert_eq!(
+        peers.get(again).unwrap().link.admission,
+        Admission::Admitted
+    );
+    assert_eq!(peers.pop_due(at(60_000)), None);
+}
+
+#[test]
 fn a_token_ties_an_address_to_a_peer_until_it_goes() {
     let mut peers = table();
     let id = open(&mut peers, 1, 1);

@@ -1,0 +1,345 @@
+//! The guide: from the first program to a server for strangers. Documentation only.
+//!
+//! - [First program](#first-program)
+//! - [Prediction](#prediction)
+//! - [Interest and audiences](#interest-and-audiences)
+//! - [Messages, events and questions](#messages-events-and-questions)
+//! - [Bulk](#bulk)
+//! - [Testing with the simulator](#testing-with-the-simulator)
+//! - [Going to production](#going-to-production)
+//! - [Coming from renet, lightyear or ENet](#coming-from-renet-lightyear-or-enet)
+//! - [What Tickwire does not do](#what-tickwire-does-not-do)
+//!
+//! # First program
+//!
+//! A game is a set of types that server and clients share, and one rule. This one is used in the whole guide:
+//!
+//! ```
+#![doc = include_str!("guide/duel.rs")]
+//! ```
+//!
+//! Each field says how exactly it travels; [`Replicate`](macro@crate::Replicate) has the table. A position that is kept in
+//! steps of 0.01 costs a few bits while it moves evenly and nothing while it rests. Values are rounded once,
+//! when the server sets them, so everybody holds the same numbers. A value beyond its range is an error of
+//! [`set`](crate::Server::set) that names the entity and the field.
+//!
+//! The server keeps the game's state in whatever form it likes, and says what is to be seen of it:
+//!
+//! ```no_run
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/duel.rs"));
+//! use tickwire::{Server, ServerEvent};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let mut server = Server::<Duel>::bind("127.0.0.1:7777")?;
+//!     server.spawn(Mine { at: [30.0, 0.0] })?;
+//!     loop {
+//!         while let Some(event) = server.event() {
+//!             match event {
+//!                 ServerEvent::Joined { player, .. } => {
+//!                     server.spawn_own(player, Ship { health: 100, ..Ship::default() })?;
+//!                 }
+//!                 ServerEvent::Left { player, .. } => {
+//!                     if let Some(ship) = server.own(player) {
+//!                         server.despawn(ship)?;
+//!                     }
+//!                 }
+//!                 _ => {}
+//!             }
+//!         }
+//!         server.advance_all()?; // every player's input, through Duel::step
+//!         server.tick()?; // sends, receives, and waits for the next tick
+//!     }
+//! }
+//! ```
+//!
+//! The client never waits. It says what the player wants, takes what happened, and draws what is in view:
+//!
+//! ```no_run
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/duel.rs"));
+//! use tickwire::{Client, ClientEvent, EntityMap};
+//!
+//! struct Sprite;
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let mut client = Client::<Duel>::connect("127.0.0.1:7777")?;
+//!     let mut sprites = EntityMap::default();
+//!     loop {
+//!         client.set_input(Stick { thrust: true, ..Stick::default() });
+//!         client.update()?;
+//!         while let Some(event) = client.event() {
+//!             sprites.follow(&event, |_id, _archetype| Sprite);
+//!             if let ClientEvent::Ended { why, words } = event {
+//!                 return Err(format!("{why} {words}").into());
+//!             }
+//!         }
+//!         for (id, ship) in client.view::<Ship>() {
+//!             if let Some(Sprite) = sprites.get(id) {
+//!                 println!("{id} at {:?}", ship.at);
+//!             }
+//!         }
+//! #       std::thread::sleep(std::time::Duration::from_millis(16));
+//!     }
+//! }
+//! ```
+//!
+//! An engine with a loop of its own calls [`Server::update`](crate::Server::update), which does not wait and
+//! says how many ticks are due, and [`end_tick`](crate::Server::end_tick) after each. Whoever hosts and plays
+//! takes a [`local_client`](crate::Server::local_client). Wrong types are found at once: a client whose types
+//! differ from the server's is told which field.
+//!
+//! # Prediction
+//!
+//! [`Game::step`](crate::Game::step) is all there is to write. The server calls it in
+//! [`advance`](crate::Server::advance) with the input that the player sent for this tick; the player's client
+//! calls it as soon as the input is set. So [`Client::own`](crate::Client::own) answers at once, whatever the
+//! network.
+//!
+//! - Both sides step the rounded value. As long as `step` depends on nothing but its arguments, they agree to
+//!   the bit and there is nothing to correct.
+//! - What else befalls the entity (a push, damage), the server sets. The client takes the true state, steps the
+//!   inputs that the server has not seen again, and lets the difference fade. A large one jumps.
+//! - [`Client::prediction`](crate::Client::prediction) counts corrections. Many of them on a good network mean
+//!   that `step` reads something that the client does not have.
+//! - Everything else is shown a moment late, between two states that arrived. How late, follows the network:
+//!   [`Client::delay`](crate::Client::delay).
+//!
+//! A shot is judged by what the shooter saw: [`past`](crate::Server::past) is the world at the moment that the
+//! player was shown when it did this, at most
+//! [`REWIND_MAX`](crate::native::limits::REWIND_MAX) ago.
+//!
+//! ```
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/duel.rs"));
+//! use tickwire::{PlayerId, Server, WorldError};
+//!
+//! /// After `advance_all`, for each player.
+//! fn shoot(server: &mut Server<Duel>, player: PlayerId) -> Result<(), WorldError> {
+//!     let Some((own, shooter)) = server.own(player).and_then(|id| Some((id, server.get::<Ship>(id)?))) else {
+//!         return Ok(());
+//!     };
+//!     if !server.input(player).fire {
+//!         return Ok(());
+//!     }
+//!     let hit = server.past(player).and_then(|past| {
+//!         let mut others = past.iter::<Ship>().filter(|(id, _)| *id != own);
+//!         others.find(|(_, ship)| is_in_line(&shooter, ship)).map(|(id, _)| id)
+//!     });
+//!     // What was aimed at is in the past; what is hit is the ship as it is now, if it still is.
+//!     if let Some((id, mut ship)) = hit.and_then(|id| Some((id, server.get::<Ship>(id)?))) {
+//!         ship.health = ship.health.saturating_sub(10);
+//!         server.set(id, &ship)?;
+//!     }
+//!     Ok(())
+//! }
+//!
+//! fn is_in_line(shooter: &Ship, other: &Ship) -> bool {
+//!     let [x, y] = [other.at[0] - shooter.at[0], other.at[1] - shooter.at[1]];
+//!     let (sin, cos) = shooter.heading.sin_cos();
+//!     x * cos + y * sin > 0.0 && (y * cos - x * sin).abs() < 1.0
+//! }
+//! # fn main() {}
+//! ```
+//!
+//! The example `own_types_with_prediction` prints what pilot, server and onlooker see at 150 ms; `lag_lab`
+//! draws it on four networks.
+//!
+//! # Interest and audiences
+//!
+//! Two things decide whether a client is sent an entity. It has to be near: [`Game::SIGHT`](crate::Game::SIGHT)
+//! is how far a player sees from its own entity, by the field marked `position`. An entity without a position
+//! is near everybody. Somebody without an entity of its own, a spectator above all, sees what has a position only
+//! in a game whose sight has no end. And the player has to be part of its [`Audience`](crate::Audience): everyone, some
+//! groups, or one player. What a client may not see is not sent to it, so no cheat can show it.
+//!
+//! ```
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/duel.rs"));
+//! use tickwire::{Audience, Groups, PlayerId, Server, WorldError};
+//!
+//! const RED: Groups = Groups(1 << 0);
+//! const BLUE: Groups = Groups(1 << 1);
+//!
+//! /// A mine that only the red team sees.
+//! fn hide(server: &mut Server<Duel>, player: PlayerId, at: [f32; 2]) -> Result<(), WorldError> {
+//!     server.set_groups(player, RED);
+//!     server.spawn_for(Audience::Groups(RED), Mine { at })?;
+//!     Ok(())
+//! }
+//! # fn main() {}
+//! ```
+//!
+//! Private facts of an entity are an entity of their own with a smaller audience: there are no private fields.
+//! At most [`AUDIENCES_MAX`](crate::replica::limits::AUDIENCES_MAX) audiences live at once, which is plenty for
+//! teams and one for each of some players.
+//!
+//! Each client has a budget of bytes for each send ([`ServerConfig::budget`](crate::ServerConfig::budget)). When
+//! more changed than fits, what has waited longest goes first; a player's own entity always goes. What two
+//! clients hold alike is encoded once for both: the example `thousand_entities` counts it.
+//!
+//! # Messages, events and questions
+//!
+//! | to say | server | client | arrives |
+//! |---|---|---|---|
+//! | what must be heard | [`say`](crate::Server::say) | [`say`](crate::Client::say) | once, in order, also across a broken connection |
+//! | what happens in this tick | [`happen`](crate::Server::happen) | an input | the same, and when that tick is shown |
+//! | what is soon outdated | [`say_latest`](crate::Server::say_latest) | [`say_latest`](crate::Client::say_latest) | perhaps; never after a newer one of its channel |
+//! | what needs an answer | [`answer`](crate::Server::answer) | [`ask`](crate::Client::ask) | one answer, a refusal, or nothing after [`ANSWER_PATIENCE`](crate::native::limits::ANSWER_PATIENCE) |
+//!
+//! ```
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/duel.rs"));
+//! use tickwire::{SayError, Server, ServerEvent, To};
+//!
+//! fn listen(server: &mut Server<Duel>, event: ServerEvent<Duel>) -> Result<(), SayError> {
+//!     match event {
+//!         ServerEvent::Said { player, message: Up::Chat { text } } => {
+//!             server.say(To::AllBut(player), &Down::Chat { text })
+//!         }
+//!         ServerEvent::Asked { question, message: Up::BuyMines { count } } if count <= 3 => {
+//!             server.answer(question, Some(&Down::Bought { count }))
+//!         }
+//!         ServerEvent::Asked { question, .. } => server.answer(question, None),
+//!         _ => Ok(()),
+//!     }
+//! }
+//!
+//! /// Everybody sees the explosion with the tick that it belongs to, not before the shot.
+//! fn explode(server: &mut Server<Duel>, ship: EntityId) -> Result<(), SayError> {
+//!     server.happen(To::All, &Down::Exploded { ship })
+//! }
+//! # fn main() {}
+//! ```
+//!
+//! A message has at most [`MESSAGE_MAX`](crate::native::limits::MESSAGE_MAX) bytes, and a client may say
+//! [`MESSAGES_A_SECOND`](crate::native::limits::MESSAGES_A_SECOND): whoever says more is sent away, because
+//! dropping one would break the promise that what is said arrives. All bounds are in
+//! [`native::limits`](crate::native::limits).
+//!
+//! # Bulk
+//!
+//! Maps, skins, mods: the server [offers](crate::Server::offer) named resources, a client
+//! [fetches](crate::Client::fetch) them. A resource goes in pieces, and nothing else waits behind more than one of
+//! them. After a broken connection it goes on where it was. It is handed out only if its SHA-256 is what the
+//! server's list says.
+//!
+//! ```
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/duel.rs"));
+//! use tickwire::{Client, ClientEvent};
+//!
+//! fn fetch_map(client: &mut Client<Duel>) {
+//!     client.fetch("map");
+//! }
+//!
+//! fn handle(client: &Client<Duel>, event: ClientEvent<Duel>) {
+//!     match event {
+//!         ClientEvent::Fetched { name, bytes } => println!("{name}: {} bytes", bytes.len()),
+//!         ClientEvent::NotFetched { name } => println!("there is no {name}"),
+//!         _ => {}
+//!     }
+//!     if let Some(so_far) = client.fetched() {
+//!         println!("{} of {} bytes", so_far.have, so_far.of);
+//!     }
+//! }
+//! # fn main() {}
+//! ```
+//!
+//! # Testing with the simulator
+//!
+//! [`Server`](crate::Server) and [`Client`](crate::Client) are a session and a driver for sockets. The sessions,
+//! [`native::Server`](crate::native::Server) and [`native::Client`](crate::native::Client), have the same
+//! methods, and no socket, clock or thread: they run on a [`Network`](crate::sim::Network) that loses, delays
+//! and reorders as its seed says, in virtual time. A test that fails with a seed fails with it again.
+//!
+//! ```
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/duel.rs"));
+//! use std::time::Duration;
+//! use tickwire::native::{Client, Server};
+//! use tickwire::sim::{Conditions, Network, addr};
+//! use tickwire::{ClientConfig, Events, Role, ServerConfig, ServerEvent};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut net = Network::new(42);
+//! net.set_conditions(Conditions::MOBILE);
+//! let (here, there) = (addr::machine(1, 7_777), addr::machine(2, 5_000));
+//! net.add_node(here);
+//! net.add_node(there);
+//! let mut server = Server::<Duel>::new(net.now(), [7; 32], ServerConfig::default());
+//! let config = ClientConfig { server: here, name: "Ada".into(), role: Role::Player };
+//! let mut client = Client::<Duel>::new(net.now(), config);
+//!
+//! for tick in 0..600 {
+//!     while let Some(event) = server.poll_event() {
+//!         if let ServerEvent::Joined { player, .. } = event {
+//!             server.spawn_own(player, Ship::default())?;
+//!         }
+//!     }
+//!     server.advance_all()?;
+//!     server.end_tick(net.now());
+//!     client.set_input(Stick { thrust: tick < 400, ..Stick::default() });
+//!     net.run_for(Duration::from_secs(1) / 60, &mut [&mut server, &mut client]);
+//!     client.update(net.now());
+//! }
+//!
+//! let (id, own) = client.own::<Ship>().ok_or("Ada has no ship")?;
+//! assert!(own.at[0] > 100.0);
+//! assert_eq!(server.get(id), Some(own));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Rules written against `native::Server` run in such a test and, through
+//! [`session_mut`](crate::Server::session_mut), on sockets. The example `lossy_test` does that.
+//! [`Network`](crate::sim::Network) also cuts nodes off from each other, restarts them and sets their clocks
+//! wrong; [`Scenario`](crate::sim::Scenario) runs many seeds and names the one that failed.
+//!
+//! # Going to production
+//!
+//! - **Encryption.** [`bind`](crate::Server::bind) and [`connect`](crate::Client::connect) speak QUIC. On any
+//!   address but loopback the server's key is kept in the user's state folder, so that its
+//!   [`fingerprint`](crate::Server::fingerprint) stays. Give clients address and fingerprint and use
+//!   [`connect_pinned`](crate::Client::connect_pinned); `connect` alone trusts whoever is there the first time.
+//!   A key of your own goes to [`listen`](crate::Server::listen).
+//! - **Who is who.** A name proves nothing. Let your own service hand out a secret and have the client
+//!   [`ask`](crate::Client::ask) to be let in with it; [`kick`](crate::Server::kick) whoever cannot.
+//! - **Bounds.** [`ServerConfig`](crate::ServerConfig) sets players, entities and bytes a send. Everything else
+//!   that a stranger can make grow has a bound in [`native::limits`](crate::native::limits).
+//! - **Broken connections.** A client comes back by itself as the same player for
+//!   [`RESUME_PATIENCE`](crate::native::limits::RESUME_PATIENCE). The game hears
+//!   [`Away`](crate::ServerEvent::Away), [`Back`](crate::ServerEvent::Back) or, in the end,
+//!   [`Left`](crate::ServerEvent::Left): despawn with the last.
+//! - **Load.** A server that is too slow leaves out time rather than falling behind, and reports
+//!   [`Late`](crate::ServerEvent::Late). While it is late, nobody new is let in.
+//! - **Figures.** [`visit_peers`](crate::Session::visit_peers) and
+//!   [`visit_counters`](crate::Session::visit_counters) of [`session`](crate::Server::session) give round trips,
+//!   bytes and what was refused, and why.
+//! - **The end.** [`shut_down`](crate::Server::shut_down) tells everybody; a process that is just killed is found
+//!   out after [`SILENCE`](crate::native::limits::SILENCE).
+//!
+//! # Coming from renet, lightyear or ENet
+//!
+//! | Tickwire | renet | lightyear | ENet |
+//! |---|---|---|---|
+//! | [`Server`](crate::Server), [`Client`](crate::Client) | `RenetServer`, `RenetClient` and a transport | plugins of a Bevy app | `ENetHost` |
+//! | [`PlayerId`](crate::PlayerId) | client id | client entity and peer id | `ENetPeer` |
+//! | [`server.tick`](crate::Server::tick), [`client.update`](crate::Client::update) | `update`, and the transport's `update` and `send_packets` | systems in the schedule | `enet_host_service` |
+//! | [`Joined`, `Left`](crate::ServerEvent) | `ClientConnected`, `ClientDisconnected` | components on the connection's entity | `CONNECT`, `DISCONNECT` events |
+//! | [`say`](crate::Server::say) | a reliable ordered channel | a message on a reliable ordered channel | a reliable packet |
+//! | [`say_latest`](crate::Server::say_latest) | none: numbered by the game | a sequenced unreliable channel | an unreliable packet, which is sequenced |
+//! | [`spawn`, `set`, `despawn`](crate::Server::set) | messages of your own | replicated components | messages of your own |
+//! | [`view`](crate::Client::view) | your own | interpolated entities | your own |
+//! | [`step`, `own`](crate::Game::step) | your own | predicted entities, rollback | your own |
+//! | [`SIGHT`](crate::Game::SIGHT), [`Groups`](crate::Groups) | your own | rooms, visibility per entity | your own |
+//! | [`past`](crate::Server::past) | your own | lag compensation with Avian | your own |
+//! | [`offer`, `fetch`](crate::Server::offer) | a reliable message, sliced | none | a reliable packet, fragmented |
+//! | [`ask`, `answer`](crate::Client::ask) | none | none: events | none |
+//! | [`Fingerprint`](crate::Fingerprint) | connect token | connect token, or a certificate | none |
+//! | [`sim`](crate::sim) | none | link conditioner | none |
+//!
+//! From renet or ENet: most of what you send as messages is state. Set it on an entity, and lost datagrams are
+//! no longer your concern. From lightyear: prediction covers the player's own entity and not the whole world,
+//! and you decide in your own loop when things happen.
+//!
+//! # What Tickwire does not do
+//!
+//! - Browsers, Steam, consoles, an interface for C.
+//! - Peer to peer, NAT punching, relays, matchmaking, voice, accounts: other programs do that.
+//! - Deterministic lockstep and rollback of a whole world. What others did is shown a moment late instead.
+//! - Worlds across several servers.
+//! - A stable wire: both sides have to be of the same version until 1.0.
