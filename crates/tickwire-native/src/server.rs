@@ -320,7 +320,7 @@ impl<G: Game> Server<G> {
     fn send_away_overrun(&mut self, now: Instant) {
         let players = self.players.iter();
         let overrun: Vec<_> = players
-            .filter(|(_, it)| it.is_overrun)
+            .filter(|(_, it)| it.is_overrun || self.clients.is_stuck(it.client))
             .map(|(id, _)| *id)
             .collect();
         for player in overrun {
