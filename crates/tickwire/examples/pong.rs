@@ -74,7 +74,7 @@ impl Table {
             ball: server.spawn(Ball { at: MIDDLE })?,
             server,
             players: Vec::new(),
-            speed: [0.4, 0.23],
+            speed: [0.4, 0.02],
         })
     }
 
