@@ -318,6 +318,10 @@ impl<G: Game> Server<G> {
         if self.world.is_send() {
             for player in self.players.values_mut() {
                 player.begin_send();
+                if core::mem::take(&mut player.is_lacking) {
+                    self.counters.forget += 1;
+                    self.clients.forget(player.client);
+                }
             }
             self.peers
                 .mark_all_ready(|Peer { state, .. }| state.player.is_some());

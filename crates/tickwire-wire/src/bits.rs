@@ -43,6 +43,7 @@ impl<'a> BitReader<'a> {
     ///
     /// # Panics
     /// If `bits` is above 64: widths come from the protocol, never from the peer.
+    #[inline]
     pub fn unsigned(&mut self, field: &'static str, bits: u32) -> Result<u64, DecodeError> {
         let value = self.take(field, bits)?;
         self.note(field, bits, Value::Unsigned(value));
@@ -100,6 +101,7 @@ impl<'a> BitReader<'a> {
         }
     }
 
+    #[inline]
     fn take(&mut self, field: &'static str, bits: u32) -> Result<u64, DecodeError> {
         assert!(bits <= 64, "a field has at most 64 bits");
         let bits = bits as usize;
@@ -198,6 +200,7 @@ impl BitWriter {
     ///
     /// # Panics
     /// If `bits` is above 64, or `value` needs more.
+    #[inline]
     pub fn unsigned(&mut self, value: u64, bits: u32) {
         assert!(
             bits == 64 || (bits < 64 && value >> bits == 0),
@@ -239,6 +242,7 @@ impl BitWriter {
         self.bytes
     }
 
+    #[inline]
     fn push(&mut self, value: u64, bits: u32) {
         self.pending |= value << self.used;
         let used = self.used + bits;

@@ -69,6 +69,9 @@ pub(super) struct Player<G: Game> {
     /// The newest heard on each channel.
     pub(super) latest_heard: BTreeMap<u8, LatestHeard<G::ToServer>>,
     pub(super) latest: BTreeMap<u8, LatestOut>,
+    /// It is to be sent everything anew, from the next send on. However often a client asks, it costs that
+    /// much once a send.
+    pub(super) is_lacking: bool,
     /// It has not been written the last send yet.
     pub(super) is_due: bool,
     /// More was said than may wait for it: it goes with the next tick.
@@ -129,6 +132,7 @@ impl<G: Game> Player<G> {
             messages: TokenBucket::new(now, MESSAGES_AT_ONCE, refill),
             latest_heard: BTreeMap::new(),
             latest: BTreeMap::new(),
+            is_lacking: false,
             is_due: false,
             is_overrun: false,
             flights: Flights::default(),

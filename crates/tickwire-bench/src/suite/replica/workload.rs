@@ -193,7 +193,7 @@ impl Server {
         }
     }
 
-    /// Writes every entity `times` over with the value that it has, and returns the time of one.
+    /// Writes every entity with the value that it has, and returns the time of one.
     pub(super) fn set_unchanged(&mut self) -> f64 {
         let values: Vec<Body> = self.values();
         let (time, ()) = timed(|| {
