@@ -10,6 +10,8 @@ use alloc::vec::Vec;
 use tickwire_session::{Backlog, Room};
 use tickwire_wire::{Full, Serial as _};
 
+use crate::limits::FRAME_MAX;
+
 /// How many kept frames are processed before the other side is told.
 pub(crate) const RECEIVED_EVERY: u32 = 32;
 
@@ -17,9 +19,11 @@ pub(crate) const RECEIVED_EVERY: u32 = 32;
 #[derive(Debug)]
 pub(crate) struct Outbox {
     backlog: Backlog,
-    /// Kept frames that the other side may not have, oldest first. The last is number `pushed`.
-    unconfirmed: VecDeque<Vec<u8>>,
-    bytes: usize,
+    /// Kept frames that the other side may not have, end to end, oldest first: many are a few bytes long,
+    /// and who never confirms them must not cost much more than these.
+    unconfirmed: VecDeque<u8>,
+    /// How long each of them is. The last is number `pushed`.
+    lengths: VecDeque<u32>,
     pushed: u32,
     most: usize,
     /// The other side knows who this is: kept frames may go out.
@@ -31,12 +35,12 @@ pub(crate) struct Outbox {
 pub(crate) struct NeverSent;
 
 impl Outbox {
-    /// Nothing waits, and there is no connection. At most `most` bytes will wait, and as many be kept.
+    /// Nothing waits, and there is no connection. At most `most` bytes will be kept, and one frame more wait.
     pub(crate) const fn new(most: usize) -> Self {
         Self {
-            backlog: Backlog::new(most),
+            backlog: backlog(most),
             unconfirmed: VecDeque::new(),
-            bytes: 0,
+            lengths: VecDeque::new(),
             pushed: 0,
             most,
             is_open: false,
@@ -47,15 +51,16 @@ impl Outbox {
     pub(crate) fn keep(&mut self, encode: impl FnOnce(&mut Vec<u8>)) -> Result<(), Full> {
         let mut frame = Vec::new();
         encode(&mut frame);
-        if self.bytes + frame.len() > self.most {
+        let length = u32::try_from(frame.len()).map_err(|_| Full)?;
+        if self.unconfirmed.len() + frame.len() > self.most {
             return Err(Full);
         }
         if self.is_open {
-            push(&mut self.backlog, &frame)?;
+            self.push(|out| out.extend_from_slice(&frame))?;
         }
-        self.bytes += frame.len();
         self.pushed = self.pushed.wrapping_add(1);
-        self.unconfirmed.push_back(frame);
+        self.lengths.push_back(length);
+        self.unconfirmed.extend(frame);
         Ok(())
     }
 
@@ -70,17 +75,18 @@ impl Outbox {
     /// The other side has processed so many kept frames in all.
     pub(crate) fn confirm(&mut self, received: u32) -> Result<(), NeverSent> {
         let behind = usize::try_from(self.pushed.steps_since(received));
-        let left = behind.ok().filter(|left| *left <= self.unconfirmed.len());
-        let left = left.ok_or(NeverSent)?;
-        while self.unconfirmed.len() > left {
-            self.bytes -= self.unconfirmed.pop_front().map_or(0, |frame| frame.len());
-        }
+        let confirmed = behind
+            .ok()
+            .and_then(|left| self.lengths.len().checked_sub(left));
+        let lengths = self.lengths.drain(..confirmed.ok_or(NeverSent)?);
+        let bytes: usize = lengths.map(|length| length as usize).sum();
+        self.unconfirmed.drain(..bytes);
         Ok(())
     }
 
     /// The connection broke: what waits is of no use to the next one.
     pub(crate) fn disconnect(&mut self) {
-        self.backlog = Backlog::new(self.most);
+        self.backlog = backlog(self.most);
         self.is_open = false;
     }
 
@@ -89,10 +95,13 @@ impl Outbox {
     pub(crate) fn resume(&mut self, received: u32) -> Result<(), NeverSent> {
         self.confirm(received)?;
         self.is_open = true;
-        for frame in &self.unconfirmed {
-            // They fit when they were kept.
-            push(&mut self.backlog, frame).map_err(|Full| NeverSent)?;
-        }
+        let (first, second) = self.unconfirmed.as_slices();
+        let pushed = self.backlog.push(|out| {
+            out.extend_from_slice(first);
+            out.extend_from_slice(second);
+            Ok(())
+        });
+        debug_assert!(pushed.is_ok(), "what may be kept may wait");
         Ok(())
     }
 
@@ -111,11 +120,9 @@ impl Outbox {
     }
 }
 
-fn push(backlog: &mut Backlog, frame: &[u8]) -> Result<(), Full> {
-    backlog.push(|out| {
-        out.extend_from_slice(frame);
-        Ok(())
-    })
+/// All that may be kept fits behind one other frame, such as a Welcome.
+const fn backlog(most: usize) -> Backlog {
+    Backlog::new(most + FRAME_MAX)
 }
 
 /// Counts the kept frames of the other side.
@@ -213,6 +220,15 @@ mod tests {
         assert_eq!(outbox.keep(|out| out.push(10)), Err(Full));
         outbox.confirm(4).unwrap();
         keep(&mut outbox, 10);
+    }
+
+    #[test]
+    fn whoever_lacks_all_that_may_be_kept_is_sent_it() {
+        let mut outbox = Outbox::new(10);
+        (0..10).for_each(|byte| keep(&mut outbox, byte));
+        outbox.push(|out| out.push(99)).unwrap();
+        outbox.resume(0).unwrap();
+        assert_eq!(written(&mut outbox), [99, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     }
 
     proptest! {

@@ -57,6 +57,8 @@ pub(super) struct Player<G: Game> {
     /// Its place among those who are sent the world.
     pub(super) client: ClientId,
     pub(super) own: Option<EntityId>,
+    /// Where it looks from while it has no entity of its own.
+    pub(super) looks_from: Option<EntityId>,
     pub(super) inputs: InputQueue<G::Input>,
     /// The tick for which its input was taken last, and that input.
     pub(super) wanted: (Tick, Option<Wanted<G::Input>>),
@@ -67,6 +69,9 @@ pub(super) struct Player<G: Game> {
     /// The newest heard on each channel.
     pub(super) latest_heard: BTreeMap<u8, LatestHeard<G::ToServer>>,
     pub(super) latest: BTreeMap<u8, LatestOut>,
+    /// It is to be sent everything anew, from the next send on. However often a client asks, it costs that
+    /// much once a send.
+    pub(super) is_lacking: bool,
     /// It has not been written the last send yet.
     pub(super) is_due: bool,
     /// More was said than may wait for it: it goes with the next tick.
@@ -118,6 +123,7 @@ impl<G: Game> Player<G> {
             presence: Presence::Here(peer),
             client,
             own: None,
+            looks_from: None,
             inputs: InputQueue::new(G::HZ),
             wanted: (Tick::NONE, None),
             outbox: Outbox::new(STREAM_WAITING),
@@ -126,6 +132,7 @@ impl<G: Game> Player<G> {
             messages: TokenBucket::new(now, MESSAGES_AT_ONCE, refill),
             latest_heard: BTreeMap::new(),
             latest: BTreeMap::new(),
+            is_lacking: false,
             is_due: false,
             is_overrun: false,
             flights: Flights::default(),

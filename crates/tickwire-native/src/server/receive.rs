@@ -221,9 +221,8 @@ impl<G: Game> Server<G> {
                 if let Some(acks) = acks {
                     self.handle_acks(now, player, acks);
                 }
-                if forget && let Some(it) = self.players.get(&player) {
-                    self.counters.forget += 1;
-                    self.clients.forget(it.client);
+                if forget && let Some(it) = self.players.get_mut(&player) {
+                    it.is_lacking = true;
                 }
                 self.handle_inputs(now, player, &inputs);
             }

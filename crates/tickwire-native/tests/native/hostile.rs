@@ -284,3 +284,21 @@ fn a_client_that_never_was_there_is_not_welcomed_back() {
         assert_eq!(client.phase(), expected);
     }
 }
+
+#[test]
+fn however_often_a_client_asks_to_be_sent_everything_it_is_once_a_send() {
+    let mut server = server();
+    let now = Instant::from_millis(1);
+    open(&mut server, now);
+    server.handle_stream(now, STREAM, &hello());
+    let forget = [2, 0x08, 0, 0, 0, 0];
+    let mut frame = Vec::new();
+    Up::Datagram(&forget).encode(&mut frame);
+    for sends in 1..=3 {
+        (0..1_000).for_each(|_| server.handle_stream(now, STREAM, &frame));
+        (0..Duel::TICKS_A_SEND).for_each(|_| {
+            server.end_tick(now);
+        });
+        assert_eq!(server.counters().forget, sends);
+    }
+}
