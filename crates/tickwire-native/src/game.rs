@@ -56,7 +56,8 @@ pub trait Game: Sized + 'static {
     /// Ticks from one send of the world to the next. Unless set, some 20 sends a second.
     const TICKS_A_SEND: u8 = default_ticks_a_send(Self::HZ);
 
-    /// How far a player sees from its own entity, in units of the field marked `position`. Unless set,
+    /// How far a player sees from its own entity, or from the one that it [looks
+    /// from](crate::Server::look_from), in units of the field marked `position`. Unless set,
     /// everywhere.
     const SIGHT: f32 = f32::INFINITY;
 

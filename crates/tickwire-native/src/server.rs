@@ -184,9 +184,13 @@ impl<G: Game> Server<G> {
         Ok(id)
     }
 
-    /// Which entity is a player's own.
+    /// Which entity is a player's own; of one who left, which was, until it is despawned.
     pub fn own(&self, player: PlayerId) -> Option<EntityId> {
-        self.players.get(&player)?.own
+        match self.players.get(&player) {
+            Some(player) => player.own,
+            // It may have been spawned after the player left, by a game that had not heard of it yet.
+            None => self.world.owned(player).last().copied(),
+        }
     }
 
     /// Takes an entity out of the world.
@@ -227,6 +231,14 @@ impl<G: Game> Server<G> {
     pub fn set_groups(&mut self, player: PlayerId, groups: Groups) {
         if let Some(player) = self.players.get(&player) {
             self.clients.set_groups(player.client, groups);
+        }
+    }
+
+    /// Says from which entity a player looks while it has none of its own: a spectator, or whoever is dead.
+    /// When that entity is gone, the player looks from where it last was.
+    pub fn look_from(&mut self, player: PlayerId, id: EntityId) {
+        if let Some(player) = self.players.get_mut(&player) {
+            player.looks_from = Some(id);
         }
     }
 
@@ -320,7 +332,7 @@ impl<G: Game> Server<G> {
     fn send_away_overrun(&mut self, now: Instant) {
         let players = self.players.iter();
         let overrun: Vec<_> = players
-            .filter(|(_, it)| it.is_overrun)
+            .filter(|(_, it)| it.is_overrun || self.clients.is_stuck(it.client))
             .map(|(id, _)| *id)
             .collect();
         for player in overrun {
@@ -328,10 +340,11 @@ impl<G: Game> Server<G> {
         }
     }
 
-    /// Lets everybody look from where its own entity is.
+    /// Lets everybody look from its own entity, or from the one that the game chose.
     fn look(&mut self) {
         for player in self.players.values() {
-            let at = player.own.and_then(|own| self.world.position(own));
+            let eyes = player.own.or(player.looks_from);
+            let at = eyes.and_then(|eyes| self.world.position(eyes));
             let range = f64::from(G::SIGHT);
             let view = match at {
                 _ if !range.is_finite() => View {

@@ -218,6 +218,13 @@ impl Clients {
         client.is_some_and(|client| client.as_ref().is_some_and(|client| client.is_ready))
     }
 
+    /// Whether a client goes on without confirming what is gone: more than [`LEFT_MAX`](crate::limits::LEFT_MAX)
+    /// blocks, whose numbers the world cannot use anew until the client leaves.
+    pub fn is_stuck(&self, client: ClientId) -> bool {
+        let client = self.clients.get(client.0 as usize);
+        client.is_some_and(|client| client.as_ref().is_some_and(Client::is_stuck))
+    }
+
     /// How often records were shared so far.
     pub const fn sharing(&self) -> Sharing {
         self.records.figures()

@@ -301,7 +301,7 @@ impl<A: Archetypes> World<A> {
     }
 
     /// What a player owns.
-    pub(crate) fn owned(&self, player: PlayerId) -> &[EntityId] {
+    pub fn owned(&self, player: PlayerId) -> &[EntityId] {
         self.owned.get(&player).map_or(&[], |owned| owned)
     }
 

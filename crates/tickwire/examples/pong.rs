@@ -6,13 +6,14 @@
 use std::io::{Read as _, stdin};
 use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
-use std::{env, error, fmt::Write as _, net::SocketAddr, thread, time::Duration};
+use std::{env, error, thread, time::Duration};
 
 use tickwire::{
     Archetypes, Client, ClientEvent, EntityId, Game, PlayerId, Replicate, Server, ServerEvent,
 };
 
 const FIELD: [f32; 2] = [60.0, 20.0];
+const MIDDLE: [f32; 2] = [30.0, 10.0];
 const REACH: f32 = 2.5;
 
 #[derive(Clone, Debug, Default, Replicate)]
@@ -61,7 +62,7 @@ impl Game for Pong {
 /// The host's side: two paddles, and a ball that only the server moves.
 struct Table {
     server: Server<Pong>,
-    paddles: [Option<(PlayerId, EntityId)>; 2],
+    players: Vec<PlayerId>,
     ball: EntityId,
     speed: [f32; 2],
 }
@@ -69,74 +70,65 @@ struct Table {
 impl Table {
     fn open() -> Result<Self, Box<dyn error::Error>> {
         let mut server = Server::bind("127.0.0.1:7777")?;
-        let ball = server.spawn(Ball {
-            at: FIELD.map(|side| side / 2.0),
-        })?;
         Ok(Self {
+            ball: server.spawn(Ball { at: MIDDLE })?,
             server,
-            paddles: [None; 2],
-            ball,
-            speed: [0.4, 0.23],
+            players: Vec::new(),
+            speed: [0.4, 0.02],
         })
     }
 
     fn tick(&mut self) -> Result<(), Box<dyn error::Error>> {
         while let Some(event) = self.server.event() {
             match event {
-                ServerEvent::Joined { player, .. } => self.seat(player)?,
+                // Whoever comes third looks on.
+                ServerEvent::Joined { player, .. } if self.players.len() < 2 => {
+                    let is_left_free = self.paddles().all(|(_, paddle)| paddle.at[0] > MIDDLE[0]);
+                    let x = if is_left_free { 1.5 } else { FIELD[0] - 1.5 };
+                    let at = [x, MIDDLE[1]];
+                    self.server.spawn_own(player, Paddle { at, points: 0 })?;
+                    self.players.push(player);
+                }
                 ServerEvent::Left { player, .. } => {
-                    for place in &mut self.paddles {
-                        if let Some((_, id)) = place.take_if(|(it, _)| *it == player) {
-                            self.server.despawn(id)?;
-                        }
+                    self.players.retain(|it| *it != player);
+                    if let Some(paddle) = self.server.own(player) {
+                        self.server.despawn(paddle)?;
                     }
                 }
                 _ => {}
             }
         }
         self.server.advance_all()?;
-        self.move_ball()?;
+        if self.players.len() == 2 {
+            self.move_ball()?;
+        }
         self.server.tick()?;
         Ok(())
     }
 
-    fn seat(&mut self, player: PlayerId) -> Result<(), Box<dyn error::Error>> {
-        let Some(side) = self.paddles.iter().position(Option::is_none) else {
-            self.server.kick(player, "two are playing already");
-            return Ok(());
-        };
-        let at = [[1.0, FIELD[0] - 1.0][side], FIELD[1] / 2.0];
-        let id = self.server.spawn_own(player, Paddle { at, points: 0 })?;
-        self.paddles[side] = Some((player, id));
-        Ok(())
+    fn paddles(&self) -> impl Iterator<Item = (EntityId, Paddle)> {
+        let own = self.players.iter().filter_map(|it| self.server.own(*it));
+        own.filter_map(|id| Some((id, self.server.get(id)?)))
     }
 
     fn move_ball(&mut self) -> Result<(), Box<dyn error::Error>> {
-        let [Some((_, left)), Some((_, right))] = self.paddles else {
-            return Ok(());
-        };
         let mut ball: Ball = self.server.get(self.ball).unwrap_or_default();
-        for (at, speed) in ball.at.iter_mut().zip(self.speed) {
-            *at += speed;
-        }
+        ball.at = [ball.at[0] + self.speed[0], ball.at[1] + self.speed[1]];
         if !(0.5..FIELD[1] - 0.5).contains(&ball.at[1]) {
             self.speed[1] = -self.speed[1];
             ball.at[1] = ball.at[1].clamp(0.5, FIELD[1] - 0.5);
         }
-        let goes_right = self.speed[0] > 0.0;
-        let (defender, scorer) = if goes_right {
-            (right, left)
-        } else {
-            (left, right)
-        };
-        let paddle: Paddle = self.server.get(defender).unwrap_or_default();
-        if (ball.at[0] - paddle.at[0]).abs() < 0.5 && (ball.at[1] - paddle.at[1]).abs() <= REACH {
-            self.speed = [-self.speed[0], (ball.at[1] - paddle.at[1]) * 0.12];
-        } else if !(0.0..=FIELD[0]).contains(&ball.at[0]) {
-            let mut paddle: Paddle = self.server.get(scorer).unwrap_or_default();
-            paddle.points = paddle.points.saturating_add(1);
-            self.server.set(scorer, &paddle)?;
-            ball.at = FIELD.map(|side| side / 2.0);
+        let paddles: Vec<_> = self.paddles().collect();
+        for (id, mut paddle) in paddles {
+            let [x, y] = [ball.at[0] - paddle.at[0], ball.at[1] - paddle.at[1]];
+            let is_behind = (ball.at[0] - MIDDLE[0]) * (paddle.at[0] - MIDDLE[0]) < 0.0;
+            if x.abs() < 0.5 && y.abs() <= REACH {
+                self.speed = [0.4_f32.copysign(MIDDLE[0] - paddle.at[0]), y * 0.12];
+            } else if is_behind && !(0.0..FIELD[0]).contains(&ball.at[0]) {
+                paddle.points = paddle.points.saturating_add(1);
+                self.server.set(id, &paddle)?;
+                ball.at = MIDDLE;
+            }
         }
         self.server.set(self.ball, &ball)?;
         Ok(())
@@ -144,7 +136,7 @@ impl Table {
 }
 
 /// Everything in view, as text: a cell shows what lies in it.
-fn picture(client: &Client<Pong>) -> Result<String, std::fmt::Error> {
+fn picture(client: &Client<Pong>) -> String {
     let paddles: Vec<_> = client.view::<Paddle>().map(|(_, it)| it).collect();
     let ball = client.view::<Ball>().next().map(|(_, ball)| ball.at);
     let mut out = String::from("\x1b[H");
@@ -164,11 +156,11 @@ fn picture(client: &Client<Pong>) -> Result<String, std::fmt::Error> {
         }
         out.push_str("|\r\n");
     }
-    let mut points: Vec<_> = paddles.iter().map(|it| (it.at[0], it.points)).collect();
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let points: Vec<_> = points.iter().map(|(_, points)| points).collect();
-    write!(out, "{points:?}  w s space q \x1b[K")?;
-    Ok(out)
+    let points = [true, false].map(|is_left| {
+        let paddle = paddles.iter().find(|it| (it.at[0] < MIDDLE[0]) == is_left);
+        paddle.map_or(0, |it| it.points)
+    });
+    out + &format!("{points:?}  w s space q \x1b[K")
 }
 
 fn play(
@@ -195,7 +187,7 @@ fn play(
                 return Err(format!("{why} {words}").into());
             }
         }
-        print!("{}", picture(client)?);
+        print!("{}", picture(client));
     }
 }
 
@@ -218,7 +210,7 @@ fn set_terminal(modes: &[&str]) {
 
 fn main() -> Result<(), Box<dyn error::Error>> {
     let (mut table, mut client) = match env::args().nth(1) {
-        Some(addr) => (None, Client::connect(addr.parse::<SocketAddr>()?)?),
+        Some(addr) => (None, Client::connect(addr)?),
         None => {
             let table = Table::open()?;
             let client = table.server.local_client("host")?;

@@ -146,8 +146,8 @@
 //!
 //! Two things decide whether a client is sent an entity. It has to be near: [`Game::SIGHT`](crate::Game::SIGHT)
 //! is how far a player sees from its own entity, by the field marked `position`. An entity without a position
-//! is near everybody. Somebody without an entity of its own, a spectator above all, sees what has a position only
-//! in a game whose sight has no end. And the player has to be part of its [`Audience`](crate::Audience): everyone, some
+//! is near everybody. Whoever has no entity of its own, as a spectator, looks from the one that you choose
+//! ([`look_from`](crate::Server::look_from)). And the player has to be part of its [`Audience`](crate::Audience): everyone, some
 //! groups, or one player. What a client may not see is not sent to it, so no cheat can show it.
 //!
 //! ```

@@ -244,7 +244,7 @@ impl<G: Game> Server<G> {
         self.session.spawn_own(player, thing)
     }
 
-    /// Which entity is a player's own.
+    /// Which entity is a player's own; of one who left, which was, until it is despawned.
     pub fn own(&self, player: PlayerId) -> Option<EntityId> {
         self.session.own(player)
     }
@@ -292,6 +292,11 @@ impl<G: Game> Server<G> {
     /// The world as a player saw it when it did what it does in this tick: what its shots are judged by.
     pub fn past(&self, player: PlayerId) -> Option<Past<'_, G::Things>> {
         self.session.past(player)
+    }
+
+    /// Says from which entity a player looks while it has none of its own: a spectator, or whoever is dead.
+    pub fn look_from(&mut self, player: PlayerId, id: EntityId) {
+        self.session.look_from(player, id);
     }
 
     /// Says to which groups a player belongs, which decides what it may see.

@@ -57,6 +57,8 @@ pub(super) struct Player<G: Game> {
     /// Its place among those who are sent the world.
     pub(super) client: ClientId,
     pub(super) own: Option<EntityId>,
+    /// Where it looks from while it has no entity of its own.
+    pub(super) looks_from: Option<EntityId>,
     pub(super) inputs: InputQueue<G::Input>,
     /// The tick for which its input was taken last, and that input.
     pub(super) wanted: (Tick, Option<Wanted<G::Input>>),
@@ -121,6 +123,7 @@ impl<G: Game> Player<G> {
             presence: Presence::Here(peer),
             client,
             own: None,
+            looks_from: None,
             inputs: InputQueue::new(G::HZ),
             wanted: (Tick::NONE, None),
             outbox: Outbox::new(STREAM_WAITING),

@@ -134,9 +134,9 @@ impl Table {
                 self.ships.push((*player, ship));
             }
             if let ServerEvent::Left { player, .. } = &event
-                && let Some(at) = self.ships.iter().position(|(it, _)| it == player)
+                && let Some(ship) = self.server.own(*player)
             {
-                let (_, ship) = self.ships.remove(at);
+                self.ships.retain(|(it, _)| it != player);
                 self.server.despawn(ship).expect("the ship is there");
             }
             if let ServerEvent::Said { message, .. } = &event {

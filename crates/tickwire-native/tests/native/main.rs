@@ -3,6 +3,7 @@
 mod duel;
 mod ends;
 mod hostile;
+mod own;
 mod playing;
 #[path = "../../../tickwire-dialects/tests/harness/seeds.rs"]
 mod seeds;

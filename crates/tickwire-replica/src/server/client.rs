@@ -13,7 +13,7 @@ use super::known::{KnownPlace, Moment, Oldest};
 use super::notices::Pending;
 use super::plan::{Item, Plan};
 use super::records::Records;
-use crate::limits::{PACKETS_PER_SEND_MAX, ROOM_MIN};
+use crate::limits::{LEFT_MAX, PACKETS_PER_SEND_MAX, ROOM_MIN};
 use crate::number::{PacketNumber, PlaceNumber, SendIndex};
 use crate::packet::{Header, Last, Notices, PacketWriter};
 use crate::record::BlockName;
@@ -336,6 +336,11 @@ impl Client {
     #[cfg(test)]
     pub(super) const fn drain_credit(&mut self) {
         self.credit = 0;
+    }
+
+    /// Whether it holds on to more of what is gone than any replica would.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.pending.unconfirmed() > LEFT_MAX
     }
 
     /// The client is gone. Calls `release` for each block that it knew.

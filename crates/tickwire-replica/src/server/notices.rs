@@ -52,6 +52,13 @@ impl Pending {
         self.clear.is_none() && self.leaves.is_empty() && self.gones.is_empty()
     }
 
+    /// How many blocks the client has not confirmed to have dropped. None of their numbers is used anew.
+    pub(super) fn unconfirmed(&self) -> usize {
+        let cleared = self.clear.as_ref().map_or(0, |clear| clear.blocks.len());
+        let left: usize = self.leaves.iter().map(|leave| leave.blocks.len()).sum();
+        cleared + left + self.gones.len()
+    }
+
     /// Whether everything pending has been told at least once.
     pub(super) fn is_all_told(&self) -> bool {
         self.clear.as_ref().is_none_or(|clear| clear.told.is_some())
@@ -191,6 +198,19 @@ mod tests {
         assert!(pending.is_all_told() && !pending.is_empty());
         assert_eq!(confirm(&mut pending, 9), [name(2, 9)]);
         assert!(pending.is_empty());
+    }
+
+    #[test]
+    fn every_block_counts_until_its_notice_is_confirmed() {
+        let mut pending = Pending::default();
+        pending.add_gone(name(1, 1));
+        pending.add_leave(PlaceNumber(2), vec![BlockNumber(1), BlockNumber(2)]);
+        assert_eq!(pending.unconfirmed(), 3);
+        pending.add_clear(vec![name(1, 1), name(3, 1)]);
+        assert_eq!(pending.unconfirmed(), 4);
+        pending.tell(PacketNumber(7));
+        confirm(&mut pending, 7);
+        assert_eq!(pending.unconfirmed(), 0);
     }
 
     #[test]

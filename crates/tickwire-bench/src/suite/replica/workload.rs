@@ -254,34 +254,41 @@ impl Server {
 const WARM_UP: u32 = 150;
 
 impl Body {
-    /// A body on its way, which turns as it goes.
+    /// A body that goes to and fro, pushed about a little at every step, and tumbles around an axis of
+    /// its own. What is pushed cannot be predicted, so that records are as long as a game's.
     fn at(number: u32, step: u32) -> Self {
-        let (number, step) = (f64::from(number), f64::from(step));
-        let speed = 0.05 + (number % 7.0) * 0.02;
-        let turn = 0.01 * step + number;
-        let (sin, cos) = turn.sin_cos();
+        let push = |axis| noise(number, step, axis) * 0.1;
+        let (at, time) = (f64::from(number), f64::from(step));
+        let speed = 0.05 + f64::from(number % 7) * 0.02;
         let along = |offset: f64, speed: f64| {
-            // Within a hundred metres of where it began, to and fro.
-            let far = (speed * step) % 200.0;
-            let near = if far > 100.0 { 200.0 - far } else { far };
-            #[expect(clippy::cast_possible_truncation, reason = "a coordinate")]
-            let at = (offset + near) as f32;
-            at
+            // Within a hundred metres of where it began.
+            let far = (speed * time) % 200.0;
+            offset + if far > 100.0 { 200.0 - far } else { far }
         };
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a part of a unit quaternion"
-        )]
-        let [sin, cos] = [sin as f32, cos as f32];
+        let position = [
+            along(at % 100.0, speed) + push(0),
+            along((at / 100.0) % 100.0, speed * 0.7) + push(1),
+            along(0.0, 0.01) + push(2),
+        ];
+        let axis = [3, 4, 5].map(|axis| noise(number, 0, axis));
+        let length = axis.iter().map(|part| part * part).sum::<f64>().sqrt();
+        let (sin, cos) = (0.02 * time + at + push(6)).sin_cos();
+        let [x, y, z] = axis.map(|part| part / length * sin);
+        #[expect(clippy::cast_possible_truncation, reason = "a game has f32")]
         Self {
-            position: [
-                along(number % 100.0, speed),
-                along((number / 100.0) % 100.0, speed * 0.7),
-                along(0.0, 0.01),
-            ],
-            rotation: [0.0, 0.0, sin, cos],
+            position: position.map(|part| part as f32),
+            rotation: [x, y, z, cos].map(|part| part as f32),
             health: 100,
             flags: 3,
         }
     }
+}
+
+/// A number from -1 to 1 that is as good as random.
+fn noise(number: u32, step: u32, axis: u32) -> f64 {
+    let mut hash = number ^ step.rotate_left(11) ^ axis.rotate_left(27);
+    for factor in [0x85eb_ca6b, 0xc2b2_ae35_u32] {
+        hash = (hash ^ hash >> 15).wrapping_mul(factor);
+    }
+    f64::from(hash ^ hash >> 16) / f64::from(u32::MAX) * 2.0 - 1.0
 }
