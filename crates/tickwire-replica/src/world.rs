@@ -4,6 +4,10 @@
 //! there, and stored in columns. Out: values by id, as they are or as they were at a tick; and for
 //! [`Clients`](crate::Clients), places and blocks with all versions that can be a baseline. A value that
 //! does not fit changes nothing. When to end a tick is the game's to say: [`World::commit`].
+//!
+//! A version of a block takes 4 bytes for each slot's id and each of its lanes: 44 bytes an entity with ten
+//! lanes. A block that did not change has one version, whatever the number of sends; one that changes all
+//! the time has one for each of the last 64 sends and for each tick that can be rewound to.
 
 mod audience;
 mod block;

@@ -42,8 +42,16 @@ fn serve(addr: &str) -> Result<(), Box<dyn error::Error>> {
     loop {
         while let Some(event) = server.event() {
             println!("{event:?}");
-            if let ServerEvent::Joined { player, .. } = event {
-                server.spawn_own(player, Dot::default())?;
+            match event {
+                ServerEvent::Joined { player, .. } => {
+                    server.spawn_own(player, Dot::default())?;
+                }
+                ServerEvent::Left { player, .. } => {
+                    if let Some(dot) = server.own(player) {
+                        server.despawn(dot)?;
+                    }
+                }
+                _ => {}
             }
         }
         server.advance_all()?;

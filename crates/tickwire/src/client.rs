@@ -58,21 +58,31 @@ pub struct Client<G: Game> {
     node: NodeId,
     session: native::Client<G>,
     /// How the server is reached, if the way is encrypted.
-    way: Option<Way>,
+    way: Option<ServerAt>,
 }
 
+/// Where an encrypted server is, and how it is known.
 #[derive(Clone, Debug)]
-struct Way {
-    to: SocketAddr,
-    name: String,
-    trust: Trust,
+pub struct ServerAt {
+    /// Its address.
+    pub addr: SocketAddr,
+    /// Its name, as its certificate has it if an authority signed that.
+    pub name: String,
+    /// How it is recognised.
+    pub trust: Trust,
 }
 
-impl Way {
+impl ServerAt {
+    /// A server that has no name but its address.
+    pub fn new(addr: SocketAddr, trust: Trust) -> Self {
+        let name = addr.ip().to_string();
+        Self { addr, name, trust }
+    }
+
     /// Makes a link to the server.
     fn link(&self, driver: &mut Driver, node: NodeId) -> Result<Addr, Error> {
         let link = quic::Client {
-            to: self.to,
+            to: self.addr,
             name: self.name.clone(),
             protocol: PROTOCOL.into(),
             trust: self.trust.clone(),
@@ -103,7 +113,7 @@ impl<G: Game> Client<G> {
                 host: to.to_string(),
             }
         };
-        Self::connect_with(to, trust, name, Role::Player)
+        Self::connect_with(ServerAt::new(to, trust), name, Role::Player)
     }
 
     /// Begins to connect to the server with this fingerprint.
@@ -113,25 +123,16 @@ impl<G: Game> Client<G> {
         name: &str,
     ) -> Result<Self, Error> {
         let to = place::resolve(addr)?;
-        Self::connect_with(to, Trust::Pinned(fingerprint), name, Role::Player)
+        let trust = Trust::Pinned(fingerprint);
+        Self::connect_with(ServerAt::new(to, trust), name, Role::Player)
     }
 
     /// Begins to connect, with everything said.
-    pub fn connect_with(
-        to: SocketAddr,
-        trust: Trust,
-        name: &str,
-        role: Role,
-    ) -> Result<Self, Error> {
+    pub fn connect_with(server: ServerAt, name: &str, role: Role) -> Result<Self, Error> {
         let mut driver = Driver::new()?;
         let node = driver.open();
-        let way = Way {
-            to,
-            name: to.ip().to_string(),
-            trust,
-        };
-        let server = way.link(&mut driver, node)?;
-        Ok(Self::new(driver, node, server, (name, role), Some(way)))
+        let link = server.link(&mut driver, node)?;
+        Ok(Self::new(driver, node, link, (name, role), Some(server)))
     }
 
     /// Begins to connect to a server that was bound with
@@ -166,7 +167,7 @@ impl<G: Game> Client<G> {
         node: NodeId,
         server: Addr,
         (name, role): (&str, Role),
-        way: Option<Way>,
+        way: Option<ServerAt>,
     ) -> Self {
         let name = name.into();
         let config = ClientConfig { server, name, role };

@@ -71,7 +71,7 @@ pub mod guide;
 mod place;
 mod server;
 
-pub use client::Client;
+pub use client::{Client, ServerAt};
 pub use entity_map::EntityMap;
 pub use error::Error;
 pub use server::Server;

@@ -99,7 +99,13 @@ impl<G: Game> Server<G> {
                 Err(_) => self.counters.bad_message += 1,
             },
             Up::Ask { number, body } => self.handle_question(player, number, body),
-            Up::Fetch { name, offset } => self.handle_fetch(peer, name, offset),
+            Up::Fetch { name, offset } => {
+                if !self.handle_fetch(peer, name, offset) {
+                    self.counters.too_many_messages += 1;
+                    self.remove_player(now, player, EndReason::TooManyMessages, "");
+                    return Err(Stop::Over);
+                }
+            }
             Up::Leave => {
                 self.remove_player(now, player, EndReason::Left, "");
                 return Err(Stop::Over);
@@ -168,12 +174,16 @@ impl<G: Game> Server<G> {
         }
     }
 
-    fn handle_fetch(&mut self, peer: PeerId, name: &str, offset: u64) {
-        if let Some(Peer { state, .. }) = self.peers.mark_ready(peer)
-            && state.fetches.len() < FETCHES_WAITING
-        {
+    /// Queues a request; returns whether so many may wait. Dropping one would leave it unanswered.
+    fn handle_fetch(&mut self, peer: PeerId, name: &str, offset: u64) -> bool {
+        let Some(Peer { state, .. }) = self.peers.mark_ready(peer) else {
+            return true;
+        };
+        let is_taken = state.fetches.len() < FETCHES_WAITING;
+        if is_taken {
             state.fetches.push_back((name.into(), offset));
         }
+        is_taken
     }
 
     pub(super) fn receive_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {

@@ -302,3 +302,22 @@ fn however_often_a_client_asks_to_be_sent_everything_it_is_once_a_send() {
         assert_eq!(server.counters().forget, sends);
     }
 }
+
+#[test]
+fn whoever_asks_for_more_than_may_wait_is_sent_away() {
+    let mut server = server();
+    let now = Instant::from_millis(1);
+    open(&mut server, now);
+    server.handle_stream(now, STREAM, &hello());
+    drain(&mut server, now);
+    let mut bytes = Vec::new();
+    let fetch = Up::Fetch {
+        name: "manifest",
+        offset: 0,
+    };
+    (0..17).for_each(|_| fetch.encode(&mut bytes));
+    server.handle_stream(now, STREAM, &bytes);
+    let (_, ended) = drain(&mut server, now);
+    assert!(ended);
+    assert_eq!(server.counters().too_many_messages, 1);
+}

@@ -38,7 +38,7 @@ impl Gateway {
         }
     }
 
-    fn hear(&mut self, news: News, notices: &mut Vec<Notice>) {
+    fn handle_news(&mut self, news: News, notices: &mut Vec<Notice>) {
         match news {
             News::You { owner: number } => self.own = owner(number),
             News::Score {
@@ -99,7 +99,9 @@ impl ClientGateway for Gateway {
         while let Some(event) = self.client.poll_event() {
             match event {
                 ClientEvent::Joined { .. } => self.was_in = true,
-                ClientEvent::Said(news) | ClientEvent::Happened(news) => self.hear(news, notices),
+                ClientEvent::Said(news) | ClientEvent::Happened(news) => {
+                    self.handle_news(news, notices)
+                }
                 ClientEvent::Ended { words, .. } if !words.is_empty() => {
                     self.last_words = Some(words);
                 }

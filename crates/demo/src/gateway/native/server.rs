@@ -76,13 +76,13 @@ impl Gateway {
                 }
             }
             ServerEvent::Said { player, message } => {
-                self.hear(now, player, message, arena, notices)
+                self.handle_wish(now, player, message, arena, notices)
             }
             _ => {}
         }
     }
 
-    fn hear(
+    fn handle_wish(
         &mut self,
         now: Instant,
         player: PlayerId,
