@@ -100,6 +100,16 @@ fn every_command_does_what_it_says() {
                 let done = run_in(folder, &words);
                 assert_eq!(done.code, Some(0), "{typed:?}: {done:?}");
             }
+            ["status", ..] => {
+                let asked = servers.iter().rev().find(|served| served.is_encrypted);
+                let addr = asked.and_then(|served| served.addresses.values().next());
+                let addr = addr
+                    .expect("a server that encrypts was started")
+                    .to_string();
+                let done = run_in(folder, &["status", &addr]);
+                assert_eq!(done.code, Some(0), "{typed:?}: {done:?}");
+                assert!(done.stdout.contains("native"), "{done:?}");
+            }
             _ => {
                 let done = run_in(folder, &typed);
                 assert_eq!(done.code, Some(0), "{typed:?}: {done:?}");
