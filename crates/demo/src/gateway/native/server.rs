@@ -194,6 +194,10 @@ impl ServerGateway for Gateway {
         &self.server
     }
 
+    fn has_pilot(&self, pilot: PilotId) -> bool {
+        self.players.values().any(|player| player.pilot == pilot)
+    }
+
     fn collect(&mut self, now: Instant, worlds: &mut Worlds, notices: &mut Vec<Notice>) {
         let arena = &mut worlds.arena;
         while let Some(event) = self.server.poll_event() {

@@ -78,6 +78,9 @@ fn bots_on_a_bad_network_fly_fight_and_keep_score() {
         assert_eq!(client.scores().len(), usize::from(BOTS));
         assert!(*most_ships > 1, "it was always alone");
     }
+    let gateway = host.gateways().next().expect("the one that was opened");
+    let pilots = host.arena().pilots().map(|(pilot, _)| pilot);
+    assert!(pilots.into_iter().all(|pilot| gateway.has_pilot(pilot)));
     let deaths: u16 = host.arena().pilots().map(|(_, pilot)| pilot.deaths()).sum();
     assert!(deaths > 0, "nobody was hit in half a minute");
     assert!(kills_heard > 0);
