@@ -3,8 +3,8 @@
 //! A game sends little, at a constant rate, and what is lost is never sent again; a controller made for
 //! bulk would answer random loss by sending less until 60 small datagrams a second no longer fit. So the
 //! window never falls below [`WINDOW_FLOOR`] packets. Above the floor it is Cubic's, which shares a
-//! bottleneck with others fairly. BBR does not back off at random loss either, but keeps more state,
-//! takes more time for each acknowledgement, and its floor of 4 packets is below a game's need.
+//! bottleneck with others fairly. BBR, which does not back off at random loss either, was not measured
+//! beside it.
 //!
 //! Out: how many bytes may be sent now, read through [`Flight`], which the connection's owner shares.
 
