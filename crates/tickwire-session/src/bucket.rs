@@ -48,6 +48,13 @@ impl TokenBucket {
         Some(())
     }
 
+    /// Returns a token that was taken and not used.
+    pub const fn give_back(&mut self) {
+        if self.tokens < self.capacity {
+            self.tokens += 1;
+        }
+    }
+
     /// When the next token comes, if there is none now.
     pub fn wait(&mut self, now: Instant) -> Option<Instant> {
         self.count(now);
@@ -77,7 +84,7 @@ impl TokenBucket {
 
 /// A token bucket for each host that took a token lately: never more of them than it was made for.
 #[derive(Debug)]
-pub(crate) struct HostBuckets {
+pub struct HostBuckets {
     by_host: BTreeMap<Host, TokenBucket>,
     most: usize,
     capacity: u32,
@@ -88,7 +95,7 @@ pub(crate) struct HostBuckets {
 
 impl HostBuckets {
     /// Every host has a full bucket of this capacity. At most `most` are remembered that are not.
-    pub(crate) const fn new(most: usize, capacity: u32, refill: Duration) -> Self {
+    pub const fn new(most: usize, capacity: u32, refill: Duration) -> Self {
         Self {
             by_host: BTreeMap::new(),
             most,
@@ -99,7 +106,7 @@ impl HostBuckets {
     }
 
     /// The bucket of a host; `None` while too many others are remembered.
-    pub(crate) fn get(&mut self, now: Instant, host: Host) -> Option<&mut TokenBucket> {
+    pub fn get(&mut self, now: Instant, host: Host) -> Option<&mut TokenBucket> {
         if self.by_host.len() >= self.most && !self.by_host.contains_key(&host) {
             // A scan for each datagram would let a flood of forged hosts use up the CPU.
             if self

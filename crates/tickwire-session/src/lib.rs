@@ -54,7 +54,7 @@ pub use admission::{
 };
 pub use attach::{Attached, Attachments, Denied, Token, WRONG_TOKEN_REFILL, WRONG_TOKENS};
 pub use backlog::Backlog;
-pub use bucket::TokenBucket;
+pub use bucket::{HostBuckets, TokenBucket};
 pub use call::{
     CallId, CallOutcome, CallStatus, Calls, CallsWaiting, EndedCall, METHOD_NAME_MAX, METHODS_MAX,
     MethodError, Methods, TooManyCalls,

@@ -59,8 +59,8 @@ mod trace;
 pub use conditions::{Bottleneck, Bursts, Conditions};
 pub use link::{Fate, IN_FLIGHT, Link, LinkCounters, SHORTEST};
 pub use network::{
-    DIAL_TIMEOUT, Network, NodeId, POLLS_PER_DRAIN, RESEND_AFTER, RESEND_AFTER_LONGEST, StillBusy,
-    Way,
+    DIAL_TIMEOUT, MAPPING_LIFE, NatId, NatKind, Network, NodeId, POLLS_PER_DRAIN, RESEND_AFTER,
+    RESEND_AFTER_LONGEST, StillBusy, Way,
 };
 pub use rng::{Chance, Rng};
 pub use seeds::{FailedSeed, Failure, SEEDS_PER_COMPARISON, Scenario};

@@ -4,9 +4,10 @@
 //! run; a session's position in the slice is its node's number. Out: everything the sessions send,
 //! carried by [`Link`]s. What happens and when follows from the seed alone. [`run`] is the clock and
 //! the drain rule, [`streams`] makes streams out of links that lose things, [`links`] are peers whose
-//! identity is proved.
+//! identity is proved, [`nat`] routers that stand between.
 
 mod links;
+mod nat;
 mod run;
 mod streams;
 
@@ -22,7 +23,9 @@ use crate::stream::{End, EndKey, Segment};
 use crate::{Conditions, Fate, Link, LinkCounters, Rng, StreamConditions, TraceHash};
 
 use links::Links;
+use nat::Nats;
 
+pub use nat::{MAPPING_LIFE, NatId, NatKind};
 pub use run::{POLLS_PER_DRAIN, StillBusy};
 pub use streams::{DIAL_TIMEOUT, RESEND_AFTER, RESEND_AFTER_LONGEST};
 
@@ -49,6 +52,7 @@ pub struct Network {
     ends_by_id: BTreeMap<(NodeId, StreamId), EndKey>,
     streams_dialled: u64,
     links: Links,
+    nats: Nats,
     unroutable: u64,
     trace: TraceHash,
     /// Never drawn from: links branch off it, so that the order in which they are made does not matter.
@@ -116,7 +120,11 @@ struct Route {
 /// What links carry.
 #[derive(Clone, Debug)]
 enum Parcel {
-    Datagram { from: Addr, bytes: Vec<u8> },
+    Datagram {
+        from: Addr,
+        to: Addr,
+        bytes: Vec<u8>,
+    },
     Segment(Segment),
 }
 
@@ -167,6 +175,7 @@ impl Network {
             ends_by_id: BTreeMap::new(),
             streams_dialled: 0,
             links: Links::new(),
+            nats: Nats::new(),
             unroutable: 0,
             trace: TraceHash::new(),
             rng: root.branch(u64::MAX),

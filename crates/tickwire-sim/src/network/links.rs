@@ -54,7 +54,8 @@ impl Network {
     /// Who is reached from a node at an address.
     pub(super) fn peer_at(&self, node: NodeId, to: Addr) -> Option<NodeId> {
         let Some((link, far)) = self.joined(node, to) else {
-            return self.at.get(&to).copied();
+            let peer = *self.at.get(&to)?;
+            return self.nats.reaches(node, peer).then_some(peer);
         };
         self.links.far.contains_key(&(link, far)).then_some(far)
     }
@@ -63,7 +64,13 @@ impl Network {
     pub(super) fn addr_towards(&self, node: NodeId, to: Addr) -> Addr {
         match self.joined(node, to) {
             Some(_) => to,
-            None => self.addr(node),
+            None => {
+                let addr = self.addr(node);
+                let peer = self.at.get(&to);
+                let host = peer.and_then(|peer| self.nats.public_host(node, *peer));
+                let host = host.unwrap_or(addr.host);
+                Addr { host, ..addr }
+            }
         }
     }
 

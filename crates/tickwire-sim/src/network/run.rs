@@ -11,6 +11,7 @@ use core::time::Duration;
 use tickwire_session::tap::{Input, Observer};
 use tickwire_session::{Addr, Ended, Instant, Path, Room, Session, Transmit};
 
+use super::nat::Translated;
 use super::{Event, Happening, Network, NodeId, Parcel, Way};
 use crate::{Chance, Fate};
 
@@ -115,7 +116,9 @@ impl Network {
                 }
             }
             Happening::Arrival(way) => match self.pop(way) {
-                Some(Parcel::Datagram { from, bytes }) if self.reaches(way.to, from) => {
+                Some(Parcel::Datagram { from, to, bytes })
+                    if self.reaches(way.to, from) && self.lets_in(way.to, from, to) =>
+                {
                     let bytes = &bytes;
                     self.hand_in(way.to, Input::Datagram { from, bytes }, sessions);
                 }
@@ -274,7 +277,7 @@ impl Network {
     }
 
     fn send_datagram(&mut self, node: NodeId, to: Addr, bytes: &[u8]) {
-        let Some(peer) = self.peer_at(node, to) else {
+        let Some(Translated { peer, from }) = self.translate(node, to) else {
             self.unroutable += 1;
             return;
         };
@@ -290,7 +293,8 @@ impl Network {
             bytes.len()
         );
         let parcel = Parcel::Datagram {
-            from: self.addr_towards(node, to),
+            from,
+            to,
             bytes: bytes.into(),
         };
         // The link counts what became of it. A sender notices only that its own queue is full.
