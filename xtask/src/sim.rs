@@ -34,7 +34,8 @@ pub(crate) struct Args {
 }
 
 /// Where scenarios are.
-const PACKAGES: &str = "-p tickwire-dialects -p tickwire-native -p tickwire-replica";
+const PACKAGES: &str =
+    "-p tickwire-dialects -p tickwire-native -p tickwire-rendezvous -p tickwire-replica";
 
 /// Seeds a scenario runs unless told otherwise.
 pub(crate) const SEEDS: u64 = 1_000;
@@ -102,7 +103,7 @@ mod tests {
         assert_eq!(
             build_round(&ALL, 0).to_string(),
             "TICKWIRE_SIM_FIRST=0 TICKWIRE_SIM_SEEDS=1000 \
-             cargo test -p tickwire-dialects -p tickwire-native -p tickwire-replica --tests sim:: -- --nocapture"
+             cargo test -p tickwire-dialects -p tickwire-native -p tickwire-rendezvous -p tickwire-replica --tests sim:: -- --nocapture"
         );
     }
 
@@ -116,7 +117,7 @@ mod tests {
         assert_eq!(
             build_round(&args, 0).to_string(),
             "TICKWIRE_SIM_SEED=77 \
-             cargo test -p tickwire-dialects -p tickwire-native -p tickwire-replica --test reone sim::snapshots -- --nocapture"
+             cargo test -p tickwire-dialects -p tickwire-native -p tickwire-rendezvous -p tickwire-replica --test reone sim::snapshots -- --nocapture"
         );
     }
 
@@ -130,7 +131,7 @@ mod tests {
         assert_eq!(
             build_round(&args, 5).to_string(),
             "TICKWIRE_SIM_FIRST=5 TICKWIRE_SIM_SEEDS=5 \
-             cargo test -p tickwire-dialects -p tickwire-native -p tickwire-replica --test lwar sim:: -- --nocapture"
+             cargo test -p tickwire-dialects -p tickwire-native -p tickwire-rendezvous -p tickwire-replica --test lwar sim:: -- --nocapture"
         );
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -20,7 +19,7 @@ use crate::bot_client::{self, BotClient, Character};
 use crate::difficulty::Difficulty;
 use crate::figures::{loading_bar, millis, percentile};
 use crate::misuse::Misuse;
-use crate::quic;
+use crate::quic::{self, Route};
 use crate::record::RecordFile;
 use crate::stop::Stop;
 
@@ -110,8 +109,8 @@ struct Load {
 
 /// Where the server is.
 enum Server {
-    /// Each bot has a socket of its own.
-    Elsewhere(SocketAddr),
+    /// Each bot has a socket of its own, or all share that of a meeting.
+    Elsewhere(Route),
     /// It is in this process, and each bot reaches it over a memory link.
     Here { host: Box<Host>, node: NodeId },
 }
@@ -121,7 +120,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut load = if args.in_process {
         Load::in_process(args)?
     } else {
-        Load::over_network(args)?
+        Load::over_network(args, &stop)?
     };
     let mut report = Report::default();
     load.play(&mut report, args, &stop)?;
@@ -145,12 +144,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 impl Load {
-    fn over_network(args: &Args) -> anyhow::Result<Self> {
-        let port = args.encryption.default_port(args.protocol.port);
-        let server = address::resolve(&args.connect, port)?;
+    fn over_network(args: &Args, stop: &Stop) -> anyhow::Result<Self> {
+        let mut driver = new_driver()?;
+        let typed = (args.connect.as_str(), args.protocol.port);
+        let route = args.encryption.route(&mut driver, typed, stop)?;
         Ok(Self {
-            driver: new_driver()?,
-            server: Server::Elsewhere(server),
+            driver,
+            server: Server::Elsewhere(route),
             players: Vec::new(),
             record: open_record(args)?,
         })
@@ -180,11 +180,11 @@ impl Load {
         let mut connecting = self.players.iter().filter(connects).count();
         while connecting < CONNECTING_MAX && self.players.len() < args.count.into() {
             let server = match &self.server {
-                Server::Elsewhere(server) => {
+                Server::Elsewhere(route) => {
                     let node = self.driver.open();
                     let asked = (args.connect.as_str(), args.protocol.name);
                     args.encryption
-                        .connect(&mut self.driver, node, *server, asked)?
+                        .connect(&mut self.driver, node, route, asked)?
                 }
                 Server::Here { node, .. } => self.driver.link(*node).1,
             };
@@ -204,6 +204,11 @@ impl Load {
         self.add_players(args)?;
         while self.driver.now() < end && !stop.is_asked() && self.anybody_there() {
             self.drive(next_step, Driver::run_until)?;
+            if let Server::Elsewhere(route) = &mut self.server {
+                for line in route.meet(&mut self.driver)? {
+                    eprintln!("tickwire: {line}");
+                }
+            }
             let now = self.driver.now();
             self.step(now);
             self.add_players(args)?;
@@ -259,7 +264,8 @@ impl Load {
         until: Instant,
         run: fn(&mut Driver, Instant, &mut [&mut dyn Session]) -> io::Result<()>,
     ) -> anyhow::Result<()> {
-        let servers = usize::from(matches!(self.server, Server::Here { .. }));
+        let is_first = |server: &Server| !matches!(server, Server::Elsewhere(Route::At(_)));
+        let servers = usize::from(is_first(&self.server));
         let mut sessions = sessions(&mut self.server, &mut self.players);
         let ran = match &mut self.record {
             Some(record) if sessions.len() > servers => {
@@ -310,7 +316,8 @@ fn new_driver() -> anyhow::Result<Driver> {
 fn sessions<'a>(server: &'a mut Server, players: &'a mut [Player]) -> Vec<&'a mut dyn Session> {
     let mut sessions = match server {
         Server::Here { host, .. } => host.sessions(),
-        Server::Elsewhere(_) => Vec::new(),
+        Server::Elsewhere(Route::By(meeting)) => vec![meeting.session()],
+        Server::Elsewhere(Route::At(_)) => Vec::new(),
     };
     let players = players.iter_mut();
     sessions.extend(players.map(|player| player.body.gateway_mut().session()));

@@ -18,6 +18,7 @@ mod palette;
 mod play;
 mod quic;
 mod record;
+mod rendezvous;
 mod save;
 mod screen;
 mod serve;
@@ -60,6 +61,7 @@ enum Command {
     Play(play::Args),
     Bots(bots::Args),
     Inspect(inspect::Args),
+    Rendezvous(rendezvous::Args),
     Save(save::Args),
     Status(quic::StatusArgs),
     Ticket(quic::TicketArgs),
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
         Some(Command::Play(args)) => play::run(&args),
         Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
+        Some(Command::Rendezvous(args)) => rendezvous::run(&args),
         Some(Command::Save(args)) => save::run(&args),
         Some(Command::Tunnel(args)) => tunnel::run(&args),
         Some(Command::Status(args)) => quic::ask_status(&args),

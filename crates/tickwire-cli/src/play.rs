@@ -103,22 +103,24 @@ impl Picture {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let port = args.encryption.default_port(args.protocol.port);
-    let server = address::resolve(&args.connect, port)?;
     if !screen::is_terminal() {
         anyhow::bail!("play needs a terminal; `tickwire bots` plays without one");
     }
     let mut driver = Driver::new().context("the system has no way to wait for sockets")?;
+    let stop = Stop::listen()?;
+    let typed = (args.connect.as_str(), args.protocol.port);
+    let route = args.encryption.route(&mut driver, typed, &stop)?;
     let node = driver.open();
     let asked = (args.connect.as_str(), args.protocol.name);
-    let to = args.encryption.connect(&mut driver, node, server, asked)?;
+    let to = args.encryption.connect(&mut driver, node, &route, asked)?;
     let seat = Seat {
-        stop: Stop::listen()?,
-        title: format!("{} {server}", args.protocol.name),
+        stop,
+        title: format!("{} {route}", args.protocol.name),
         name: args.name.clone(),
         driver,
         server: to,
         record: args.record.as_deref().map(RecordFile::create).transpose()?,
+        route,
     };
     let now = seat.driver.now();
     match args.protocol.connect {

@@ -15,15 +15,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
+use tickwire_demo::gateway::Notice;
 use tickwire_net::quic::{
     Client, Fingerprint, Identity, Server, TicketIssuer, Trust, status_answer, status_question,
 };
+use tickwire_net::rendezvous::{Meeting, Offer};
 use tickwire_net::{Driver, ListenerId, NodeId};
+use tickwire_rendezvous::Code;
 use tickwire_session::Addr;
 
 use crate::address;
 use crate::misuse::Misuse;
+use crate::rendezvous;
 use crate::serve::report::Report;
+use crate::stop::Stop;
 
 /// The port of every protocol over QUIC, unless told otherwise.
 pub(crate) const PORT: u16 = 27_443;
@@ -65,6 +70,13 @@ pub(crate) struct ServerArgs {
     /// What the server calls itself, for `tickwire status`.
     #[arg(long, value_name = "NAME", default_value = "tickwire", value_parser = server_name)]
     server_name: String,
+
+    #[command(flatten)]
+    rendezvous: rendezvous::UserArgs,
+
+    /// Let everybody who asks the rendezvous server see this game, not only those who have its code.
+    #[arg(long, requires = "rendezvous")]
+    public: bool,
 }
 
 /// A name that fits an answer, on one line.
@@ -86,11 +98,13 @@ pub(crate) struct Listening {
     banned: Option<PathBuf>,
     name: String,
     is_asked: Arc<AtomicBool>,
+    /// How others find it.
+    pub(crate) meeting: Option<Meeting>,
 }
 
 impl Listening {
     /// What is answered to `tickwire status`.
-    pub(crate) fn tell_status(&self, driver: &mut Driver, report: &Report) {
+    pub(crate) fn tell_status(&mut self, driver: &mut Driver, report: &Report) {
         let players: usize = report.doors.iter().map(|door| door.players).sum();
         let protocols: Vec<_> = report.doors.iter().map(|door| door.protocol).collect();
         let text = format!(
@@ -100,6 +114,19 @@ impl Listening {
             protocols.join(" "),
         );
         driver.set_status(self.id, text);
+        if let Some(meeting) = &mut self.meeting {
+            meeting.set_players(players.try_into().unwrap_or(u16::MAX));
+        }
+    }
+
+    /// Lets others find this server, and says how.
+    pub(crate) fn meet(&mut self, driver: &mut Driver) -> anyhow::Result<Vec<Notice>> {
+        let lines = match &mut self.meeting {
+            Some(meeting) => poll(meeting, driver)?,
+            None => Vec::new(),
+        };
+        let notices = lines.into_iter();
+        Ok(notices.map(|text| Notice::Answered { text }).collect())
     }
 
     /// Reads the certificate and the list of the banned again, if somebody asked for it. Nobody who plays
@@ -134,7 +161,7 @@ impl fmt::Display for Listening {
 impl ServerArgs {
     /// Whether protocols are served over QUIC.
     pub(crate) const fn is_wanted(&self) -> bool {
-        self.quic.is_some()
+        self.quic.is_some() || self.rendezvous.is_wanted()
     }
 
     /// Opens the protocols of these nodes, if that is wanted.
@@ -144,7 +171,9 @@ impl ServerArgs {
         names: &[&'static str],
         nodes: &[NodeId],
     ) -> anyhow::Result<Option<Listening>> {
-        let Some(typed) = &self.quic else {
+        // Who is found by others is found at a port of its own, whichever it is.
+        let found = self.rendezvous.is_wanted().then_some("0.0.0.0:0");
+        let Some(typed) = self.quic.as_deref().or(found) else {
             return Ok(None);
         };
         let addr = address::resolve(typed, PORT)?;
@@ -161,7 +190,7 @@ impl ServerArgs {
             server = server.links(most);
         }
         let fingerprint = server.fingerprint();
-        let id = driver.listen(addr, server).context("cannot serve QUIC")?;
+        let (meeting, id) = self.open(driver, addr, server, names)?;
         let addr = driver.listener_addr(id).unwrap_or(addr);
         if let Some(file) = &self.banned {
             driver.set_banned(id, read_banned(file)?);
@@ -178,7 +207,30 @@ impl ServerArgs {
             banned: self.banned.clone(),
             name: self.server_name.clone(),
             is_asked,
+            meeting,
         }))
+    }
+
+    /// Listens, and tells a rendezvous server of it if one is named.
+    fn open(
+        &self,
+        driver: &mut Driver,
+        addr: SocketAddr,
+        server: Server,
+        names: &[&'static str],
+    ) -> anyhow::Result<(Option<Meeting>, ListenerId)> {
+        let Some(rendezvous) = self.rendezvous.rendezvous()? else {
+            let id = driver.listen(addr, server).context("cannot serve QUIC")?;
+            return Ok((None, id));
+        };
+        let offer = Offer {
+            protocols: names.iter().map(|&name| name.to_owned()).collect(),
+            name: self.server_name.clone(),
+            is_public: self.public,
+        };
+        let (meeting, id) =
+            Meeting::host(driver, addr, server, offer, rendezvous).context("cannot serve QUIC")?;
+        Ok((Some(meeting), id))
     }
 
     fn identity(&self) -> anyhow::Result<Identity> {
@@ -235,12 +287,71 @@ pub(crate) struct ClientArgs {
     /// A ticket, if the server asks for one: see `tickwire ticket`.
     #[arg(long, value_name = "HEX", requires = "quic", value_parser = Ticket::parse)]
     ticket: Option<Ticket>,
+
+    /// Join the game with this code instead, wherever it is: encrypted, and by a rendezvous server.
+    #[arg(long, value_name = "CODE", conflicts_with_all = ["connect", "quic"], requires = "rendezvous")]
+    join: Option<Code>,
+
+    #[command(flatten)]
+    rendezvous: rendezvous::UserArgs,
+}
+
+/// How clients reach their server.
+pub(crate) enum Route {
+    /// At its address.
+    At(SocketAddr),
+    /// By a meeting, which is the first session of the driver.
+    By(Box<Meeting>),
+}
+
+impl Route {
+    /// Leads the connections over the path that is best now; to be called after every turn. Returns what
+    /// people want to know of it.
+    pub(crate) fn meet(&mut self, driver: &mut Driver) -> anyhow::Result<Vec<String>> {
+        match self {
+            Self::At(_) => Ok(Vec::new()),
+            Self::By(meeting) => poll(meeting, driver),
+        }
+    }
+}
+
+/// Lets a meeting do what it has to; returns what people want to know.
+fn poll(meeting: &mut Meeting, driver: &mut Driver) -> anyhow::Result<Vec<String>> {
+    let mut lines = Vec::new();
+    while let Some(event) = meeting.poll(driver)? {
+        lines.extend(rendezvous::describe(&event));
+    }
+    Ok(lines)
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At(addr) => addr.fmt(f),
+            Self::By(_) => f.write_str("by code"),
+        }
+    }
 }
 
 impl ClientArgs {
     /// The port that is meant if none was typed.
-    pub(crate) const fn default_port(&self, protocol_port: u16) -> u16 {
+    const fn default_port(&self, protocol_port: u16) -> u16 {
         if self.quic { PORT } else { protocol_port }
+    }
+
+    /// Finds the server, before anything else is on the driver.
+    pub(crate) fn route(
+        &self,
+        driver: &mut Driver,
+        (typed, port): (&str, u16),
+        stop: &Stop,
+    ) -> anyhow::Result<Route> {
+        rendezvous::check_join(self.join, &self.rendezvous)?;
+        let (Some(code), Some(server)) = (self.join, self.rendezvous.rendezvous()?) else {
+            return Ok(Route::At(address::resolve(typed, self.default_port(port))?));
+        };
+        let meeting = rendezvous::find(driver, code, server, stop)?;
+        Ok(Route::By(Box::new(meeting)))
     }
 
     /// What the session of a node calls the server: its address, or a link to it.
@@ -248,9 +359,18 @@ impl ClientArgs {
         &self,
         driver: &mut Driver,
         node: NodeId,
-        to: SocketAddr,
+        route: &Route,
         (typed, protocol): (&str, &str),
     ) -> anyhow::Result<Addr> {
+        let to = match route {
+            Route::At(to) => *to,
+            Route::By(meeting) => {
+                let pinned = self.server_fingerprint.map(Trust::Pinned);
+                let ticket = self.ticket.clone().unwrap_or_default().0;
+                let link = meeting.connect(driver, node, protocol, pinned, ticket)?;
+                return link.context("there is no path to the host");
+            }
+        };
         if !self.quic {
             return Ok(to.into());
         }
@@ -281,7 +401,7 @@ impl ClientArgs {
 }
 
 /// What was named, or a file or folder in the user's own for such things.
-fn folder(named: Option<&PathBuf>, name: &str) -> anyhow::Result<PathBuf> {
+pub(crate) fn folder(named: Option<&PathBuf>, name: &str) -> anyhow::Result<PathBuf> {
     if let Some(named) = named {
         return Ok(named.clone());
     }

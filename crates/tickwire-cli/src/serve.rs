@@ -318,6 +318,7 @@ fn serve(
         } = &mut *game;
         if let Some(encrypted) = encrypted {
             encrypted.read_again(driver);
+            notices.extend(encrypted.meet(driver)?);
         }
         for record in &mut *records {
             record.keep(now)?;
@@ -333,7 +334,7 @@ fn serve(
             notices.push(Notice::Storage { stores });
         }
         let report = meter.measure(now, host, driver.counters());
-        if let (Some(encrypted), Some(report)) = (&*encrypted, &report) {
+        if let (Some(encrypted), Some(report)) = (encrypted, &report) {
             encrypted.tell_status(driver, report);
         }
         match face {

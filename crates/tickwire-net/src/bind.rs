@@ -104,6 +104,20 @@ impl std::error::Error for BindError {
     }
 }
 
+/// The address of this machine from which what is sent to `to` goes. Nothing is sent for it.
+///
+/// # Errors
+/// If no way leads there.
+pub fn local_ip_towards(to: SocketAddr) -> io::Result<IpAddr> {
+    let any: IpAddr = match to {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = std::net::UdpSocket::bind((any, 0))?;
+    socket.connect(to)?;
+    Ok(socket.local_addr()?.ip())
+}
+
 /// The sockets of a server.
 #[derive(Debug)]
 pub(crate) struct Bound {

@@ -7,6 +7,7 @@
 mod orders;
 mod quic;
 mod serve;
+mod shared;
 
 pub use quic::{ListenError, ListenerId};
 
@@ -171,6 +172,7 @@ impl Driver {
         let Some(closed) = self.nodes.try_remove(node.0) else {
             return;
         };
+        self.strand(closed.endpoint);
         for (on, carrier) in closed.streams {
             self.cut(on, carrier);
         }

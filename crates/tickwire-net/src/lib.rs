@@ -64,6 +64,7 @@ mod node;
 mod outgoing;
 mod pipe;
 pub mod quic;
+pub mod rendezvous;
 mod secret;
 mod sockets;
 mod stream;
@@ -73,7 +74,7 @@ mod stream;
 )]
 mod sys;
 
-pub use bind::{BindError, Carries};
+pub use bind::{BindError, Carries, local_ip_towards};
 pub use counters::Counters;
 pub use driver::{Driver, ListenError, ListenerId};
 pub use node::NodeId;

@@ -34,6 +34,8 @@ pub(crate) struct Node {
     /// The same as `v4` if the socket serves both families.
     pub(crate) v6: Option<Token>,
     pub(crate) listener: Option<Token>,
+    /// The QUIC endpoint that shares its datagram socket.
+    pub(crate) endpoint: Option<usize>,
     /// Which addresses its peers ask, if it is bound to all of the machine's.
     pub(crate) asked: Option<Asked>,
     pub(crate) streams: Streams,
@@ -80,6 +82,7 @@ impl Node {
             v4: None,
             v6: None,
             listener: None,
+            endpoint: None,
             asked: None,
             streams: Streams::new(),
             inbox: Inbox::default(),

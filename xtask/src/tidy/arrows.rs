@@ -32,7 +32,11 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tickwire-wire",
         ],
     ),
-    ("tickwire-net", &["tickwire-session"]),
+    (
+        "tickwire-rendezvous",
+        &["tickwire-session", "tickwire-wire"],
+    ),
+    ("tickwire-net", &["tickwire-rendezvous", "tickwire-session"]),
     (
         "tickwire",
         &[
@@ -64,6 +68,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tickwire-demo",
             "tickwire-dialects",
             "tickwire-net",
+            "tickwire-rendezvous",
             "tickwire-session",
             "tickwire-sim",
             "tickwire-wire",

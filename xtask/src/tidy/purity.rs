@@ -12,6 +12,7 @@ pub(super) const PURE: &[&str] = &[
     "tickwire-replica",
     "tickwire-sim",
     "tickwire-dialects",
+    "tickwire-rendezvous",
 ];
 
 const PROMISES: &[&str] = &["#![no_std]", "#![forbid(unsafe_code)]"];

@@ -19,6 +19,7 @@ use tickwire_net::Driver;
 use tickwire_session::{Addr, Instant, Session};
 
 use super::netgraph::NetGraph;
+use crate::quic::Route;
 use crate::record::RecordFile;
 use crate::screen::{self, FRAME, Input, Screen};
 use crate::stop::Stop;
@@ -39,6 +40,8 @@ pub(super) struct Seat {
     pub(super) title: String,
     pub(super) name: String,
     pub(super) record: Option<RecordFile>,
+    /// How the server is reached.
+    pub(super) route: Route,
 }
 
 /// One player's session, and what the player sees of it.
@@ -122,6 +125,9 @@ impl Seat {
             screen.events().for_each(|event| game.handle(now, event));
             let (gateway, margin) = game.parts();
             let notices = margin.collect(now, gateway);
+            for line in self.meet()? {
+                margin.notice(now, line);
+            }
             notices
                 .iter()
                 .for_each(|notice| game.handle_notice(now, notice));
@@ -160,15 +166,28 @@ impl Seat {
         gateway: &mut dyn ClientGateway,
         run: fn(&mut Driver, Instant, &mut [&mut dyn Session]) -> io::Result<()>,
     ) -> anyhow::Result<()> {
+        let mut sessions: Vec<&mut dyn Session> = match &mut self.route {
+            Route::At(_) => Vec::new(),
+            Route::By(meeting) => vec![meeting.session()],
+        };
         let ran = match &mut self.record {
-            None => run(&mut self.driver, until, &mut [gateway.session()]),
+            None => {
+                sessions.push(gateway.session());
+                run(&mut self.driver, until, &mut sessions)
+            }
             Some(record) => {
                 record.keep(self.driver.now())?;
                 let mut tap = record.tap(gateway.session());
-                run(&mut self.driver, until, &mut [&mut tap])
+                sessions.push(&mut tap);
+                run(&mut self.driver, until, &mut sessions)
             }
         };
         ran.context("waiting for the network failed")
+    }
+
+    /// Follows the path to the server, and returns what the player wants to know of it.
+    fn meet(&mut self) -> anyhow::Result<Vec<String>> {
+        self.route.meet(&mut self.driver)
     }
 }
 

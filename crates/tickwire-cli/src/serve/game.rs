@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use tickwire_demo::Host;
 use tickwire_net::Driver;
+use tickwire_net::rendezvous::Meeting;
 use tickwire_session::{Instant, Session};
 
 use super::company::Company;
@@ -47,6 +48,11 @@ impl Game {
             taps.extend(tapped.map(|(session, record)| record.tap(session)));
             taps.iter_mut().map(|tap| tap as &mut dyn Session).collect()
         };
+        let meeting = self
+            .encrypted
+            .as_mut()
+            .and_then(|quic| quic.meeting.as_mut());
+        sessions.extend(meeting.map(Meeting::session));
         sessions.extend(self.company.sessions());
         run(driver, until, &mut sessions).context("waiting for sockets failed")
     }

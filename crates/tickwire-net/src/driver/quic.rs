@@ -22,12 +22,12 @@ use crate::pipe::link_addr;
 use crate::quic::endpoint::{Endpoint, Entry, Received};
 use crate::quic::link::{Owner, Queue};
 use crate::quic::{Client, Identity, IdentityError, Key, LinkFailure, Quic, Server, Trust};
-use crate::sockets::Socket;
-use crate::sys;
+use crate::sockets::{Socket, Sockets};
+use crate::{Counters, sys};
 
 /// A QUIC server's number.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct ListenerId(usize);
+pub struct ListenerId(pub(super) usize);
 
 /// Why a QUIC server cannot listen.
 #[derive(Debug)]
@@ -214,17 +214,17 @@ impl Driver {
     }
 
     /// The time, and the same moment as `quinn-proto` wants it.
-    fn clock(&self) -> (Instant, time::Instant) {
+    pub(super) fn clock(&self) -> (Instant, time::Instant) {
         let now = self.now();
         (now, self.wall(now))
     }
 
-    fn wall(&self, now: Instant) -> time::Instant {
+    pub(super) fn wall(&self, now: Instant) -> time::Instant {
         self.began + now.since(Instant::ZERO)
     }
 
     /// Makes a connection a link of a node.
-    fn give_link(&mut self, key: Key, node: usize) -> u64 {
+    pub(super) fn give_link(&mut self, key: Key, node: usize) -> u64 {
         let link = self.links.number();
         if let Some(connection) = self.quic.link_mut(key) {
             connection.set_owner(Owner { node, link });
@@ -249,27 +249,14 @@ impl Driver {
             };
             left = rest;
             for received in self.arrivals.iter() {
-                let Some(endpoint) = self.quic.endpoints.get_mut(id) else {
-                    return false;
-                };
-                let Ok(bytes) = received.bytes else {
-                    self.counters.datagrams_oversize += 1;
-                    continue;
-                };
-                let packets = &mut self.quic.packets;
-                packets.clear();
-                match endpoint.receive(now, wall, received.from, received.asked, bytes, packets) {
-                    Received::Nothing => {}
-                    Received::Connection(connection) => self.quic.touch(Key {
-                        endpoint: id,
-                        connection,
-                    }),
-                    Received::Answer(answer) => {
-                        let route = route(token, &answer);
-                        self.quic
-                            .stage(&route, None, &self.sockets, &mut self.counters);
-                    }
-                }
+                let quic = &mut self.quic;
+                quic.receive(
+                    (now, wall),
+                    id,
+                    &received,
+                    &self.sockets,
+                    &mut self.counters,
+                );
             }
             if self.now() >= deadline {
                 return true;
@@ -373,9 +360,11 @@ impl Driver {
             return;
         };
         if endpoint.remove_drained(key.connection) && endpoint.is_empty() {
-            let token = endpoint.socket;
+            let (token, shares) = (endpoint.socket, endpoint.shares);
             self.quic.endpoints.remove(key.endpoint);
-            self.sockets.remove(token);
+            if !self.unshare(shares) {
+                self.sockets.remove(token);
+            }
         }
     }
 
@@ -406,7 +395,8 @@ impl Driver {
             let Some(transmit) = link.poll_transmit(wall, packets) else {
                 return;
             };
-            let route = route(token, &transmit);
+            let mut route = route(token, &transmit);
+            route.to = endpoint.actual(route.to);
             let size = transmit.segment_size.and_then(|size| size.try_into().ok());
             self.quic
                 .stage(&route, size, &self.sockets, &mut self.counters);
@@ -494,11 +484,16 @@ impl Driver {
             .quic
             .endpoints
             .iter_mut()
-            .filter_map(|(id, endpoint)| endpoint.close_node(node).then_some((id, endpoint.socket)))
+            .filter_map(|(id, endpoint)| {
+                let kept = (endpoint.socket, endpoint.shares);
+                endpoint.close_node(node).then_some((id, kept))
+            })
             .collect();
-        for (id, token) in unserved {
+        for (id, (token, shares)) in unserved {
             self.quic.endpoints.remove(id);
-            self.sockets.remove(token);
+            if !self.unshare(shares) {
+                self.sockets.remove(token);
+            }
         }
     }
 }
@@ -509,6 +504,46 @@ impl Drop for Driver {
         let nodes: Vec<_> = self.nodes.iter().map(|(id, _)| NodeId(id)).collect();
         for node in nodes {
             self.close_links(node);
+        }
+    }
+}
+
+impl Quic {
+    /// Whether a datagram on a shared socket is an endpoint's.
+    pub(super) fn claims(&self, id: usize, received: &sys::Received<'_>) -> bool {
+        let endpoint = self.endpoints.get(id);
+        endpoint.is_some_and(|endpoint| received.bytes.is_ok_and(|bytes| endpoint.claims(bytes)))
+    }
+
+    /// Takes a datagram that arrived at an endpoint's socket.
+    pub(super) fn receive(
+        &mut self,
+        (now, wall): (Instant, time::Instant),
+        id: usize,
+        received: &sys::Received<'_>,
+        sockets: &Sockets,
+        counters: &mut Counters,
+    ) {
+        let Some(endpoint) = self.endpoints.get_mut(id) else {
+            return;
+        };
+        let Ok(bytes) = received.bytes else {
+            counters.datagrams_oversize += 1;
+            return;
+        };
+        let token = endpoint.socket;
+        let packets = &mut self.packets;
+        packets.clear();
+        match endpoint.receive(now, wall, received.from, received.asked, bytes, packets) {
+            Received::Nothing => {}
+            Received::Connection(connection) => self.touch(Key {
+                endpoint: id,
+                connection,
+            }),
+            Received::Answer(answer) => {
+                let route = route(token, &answer);
+                self.stage(&route, None, sockets, counters);
+            }
         }
     }
 }

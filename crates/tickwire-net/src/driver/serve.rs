@@ -139,6 +139,7 @@ impl Driver {
         node: usize,
         session: &mut dyn Session,
     ) -> bool {
+        let wall = self.wall(now);
         let mut left = DATAGRAMS_A_TURN;
         while left > 0 {
             let Some(rest) = self.read_batch(token, left) else {
@@ -146,13 +147,22 @@ impl Driver {
             };
             left = rest;
             let node = self.nodes.get_mut(node);
+            let endpoint = node.as_ref().and_then(|node| node.endpoint);
             let mut asked = node.and_then(|node| node.asked.as_mut());
-            for Received {
-                from,
-                asked: at,
-                bytes,
-            } in self.arrivals.iter()
-            {
+            for received in self.arrivals.iter() {
+                if let Some(id) = endpoint
+                    && self.quic.claims(id, &received)
+                {
+                    let (sockets, counters) = (&self.sockets, &mut self.counters);
+                    self.quic
+                        .receive((now, wall), id, &received, sockets, counters);
+                    continue;
+                }
+                let Received {
+                    from,
+                    asked: at,
+                    bytes,
+                } = received;
                 if let (Some(asked), Some(at)) = (&mut asked, at) {
                     asked.insert(from, at);
                 }

@@ -109,6 +109,8 @@ impl Server {
         let ids = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
         let mut config = EndpointConfig::new(Arc::new(reset));
         config.cid_generator(move || Box::new(HashedConnectionIdGenerator::from_key(ids)));
+        // A socket may be shared with what is not QUIC, and is told from it by that bit (RFC 9287 lets it vary).
+        config.grease_quic_bit(false);
         config
     }
 }

@@ -33,6 +33,9 @@ use crate::{Counters, NodeId};
 pub(crate) struct Endpoint {
     machine: Machine,
     pub(crate) socket: Token,
+    /// The node whose socket that is; its own if there is none.
+    pub(crate) shares: Option<NodeId>,
+    redirect: Option<Redirect>,
     /// By the number that `quinn-proto` gave them.
     links: Vec<Option<Box<Link>>>,
     /// What a server has besides.
@@ -52,6 +55,14 @@ struct Listening {
     half_open: BTreeSet<usize>,
     /// Connections of all kinds.
     links: usize,
+}
+
+/// Where a client's packets really go.
+#[derive(Clone, Copy, Debug)]
+struct Redirect {
+    /// The address that its connections were made to, and believe in.
+    believed: SocketAddr,
+    actual: SocketAddr,
 }
 
 /// What a datagram brought.
@@ -83,6 +94,8 @@ impl Endpoint {
         Ok(Self {
             machine: Machine::new(endpoint, accepting, mtu, None),
             socket: Token(0),
+            shares: None,
+            redirect: None,
             links: Vec::new(),
             listening: Some(Box::new(Listening {
                 server,
@@ -105,23 +118,66 @@ impl Endpoint {
         mtu: bool,
     ) -> io::Result<(Self, usize)> {
         let reset = hmac::Key::new(hmac::HMAC_SHA256, &crate::secret()?);
-        let config = Arc::new(EndpointConfig::new(Arc::new(reset)));
-        let mut machine = Machine::new(config, None, mtu, None);
-        let flight = Arc::new(Flight::default());
-        let (handle, conn) = machine
-            .connect(wall, client.config(&flight)?, client.to, &client.name)
-            .map_err(io::Error::other)?;
+        let mut config = EndpointConfig::new(Arc::new(reset));
+        // As a server's.
+        config.grease_quic_bit(false);
+        let config = Arc::new(config);
+        let to = client.to;
         let mut endpoint = Self {
-            machine,
+            machine: Machine::new(config, None, mtu, None),
             socket: Token(0),
+            shares: None,
+            redirect: Some(Redirect {
+                believed: to,
+                actual: to,
+            }),
             links: Vec::new(),
             listening: None,
             buffer: BytesMut::new(),
         };
+        let connection = endpoint.dial(now, wall, client)?;
+        Ok((endpoint, connection))
+    }
+
+    /// Makes a client's connection, whose number is returned.
+    pub(crate) fn dial(
+        &mut self,
+        now: Instant,
+        wall: time::Instant,
+        client: Client,
+    ) -> io::Result<usize> {
+        let flight = Arc::new(Flight::default());
+        let (handle, conn) = self
+            .machine
+            .connect(wall, client.config(&flight)?, client.to, &client.name)
+            .map_err(io::Error::other)?;
         let mut link = Link::new(conn, flight, client.ticket);
         link.deadline = Some(now + CONNECT_PATIENCE);
-        endpoint.insert(handle, link);
-        Ok((endpoint, handle.0))
+        self.insert(handle, link);
+        Ok(handle.0)
+    }
+
+    /// What a client's connections call the server; the same for all of them.
+    pub(crate) fn believed(&self, to: SocketAddr) -> SocketAddr {
+        self.redirect.map_or(to, |redirect| redirect.believed)
+    }
+
+    /// Sends a client's packets elsewhere from now on.
+    pub(crate) fn redirect(&mut self, to: SocketAddr) {
+        if let Some(redirect) = &mut self.redirect {
+            redirect.actual = to;
+        }
+    }
+
+    /// Where a packet for this address goes.
+    pub(crate) fn actual(&self, to: SocketAddr) -> SocketAddr {
+        self.redirect.map_or(to, |redirect| redirect.actual)
+    }
+
+    /// Whether a datagram on a shared socket is for this endpoint.
+    pub(crate) fn claims(&self, datagram: &[u8]) -> bool {
+        let is_quic = datagram.first().is_some_and(|first| first & 0x40 != 0);
+        is_quic || self.listening.is_some() && Status::is_asked(datagram)
     }
 
     fn insert(&mut self, handle: ConnectionHandle, link: Link) {
@@ -174,6 +230,11 @@ impl Endpoint {
                 return Received::Nothing;
             }
         }
+        // On a socket of its own nothing else arrives that QUIC would take for the server's.
+        let from = match self.shares {
+            Some(_) => self.believed(from),
+            None => from,
+        };
         self.buffer.extend_from_slice(datagram);
         let datagram = self.buffer.split();
         match self.machine.handle(wall, from, asked, None, datagram, out) {

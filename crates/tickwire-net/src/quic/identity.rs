@@ -146,6 +146,18 @@ impl Fingerprint {
     }
 }
 
+impl From<[u8; 32]> for Fingerprint {
+    fn from(hash: [u8; 32]) -> Self {
+        Self(hash)
+    }
+}
+
+impl From<Fingerprint> for [u8; 32] {
+    fn from(Fingerprint(hash): Fingerprint) -> Self {
+        hash
+    }
+}
+
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

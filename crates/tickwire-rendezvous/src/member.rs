@@ -1,0 +1,575 @@
+//! A member: whoever hosts a session, joins one or asks which there are.
+//!
+//! In: what the server says on the control stream, STUN answers and probes by datagram. Out: the code of a
+//! host's session; for a joiner the address that its game is to use, and every change of it. The game's own
+//! packets do not come by here: they share the socket, and go straight to the path that was found. One
+//! session serves a host with all who join it.
+
+mod control;
+mod pairing;
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::hash::Hasher;
+use core::net::SocketAddr;
+use core::time::Duration;
+
+use siphasher::sip::SipHasher24;
+use tickwire_session::{
+    Addr, Ended, Events, Host, Instant, Path, PeerStats, Room, Session, StreamId, Transmit,
+    counters,
+};
+
+use crate::code::{Code, Fingerprint, Secret};
+use crate::limits::{CANDIDATES_MAX, EVENTS_MAX, KEEP_ALIVE, PAIRINGS_A_MEMBER};
+use crate::message::{Candidate, CandidateKind, Down, Listing, Refusal, Register, RelayEnd, Up};
+use crate::probe::{Probe, Role};
+use crate::stun::{self, TransactionId};
+use control::Control;
+use pairing::{Decision, Pairing};
+
+pub use pairing::PathKind;
+
+/// How long an answer to STUN is waited for before a member goes on without: three questions.
+const STUN_PATIENCE: Duration = Duration::from_millis(700);
+
+/// Between the first STUN questions.
+const STUN_RETRY: Duration = Duration::from_millis(200);
+
+/// What a member wants of the server.
+#[derive(Clone, Debug)]
+pub enum Purpose {
+    /// To be found. The candidates and the claim are filled in.
+    Host(Register),
+    /// To get to a session.
+    Join(Code),
+    /// To know which public sessions there are: of one protocol, or of all.
+    List(String),
+}
+
+/// What happened.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum MemberEvent {
+    /// The session can be joined by this code.
+    Registered {
+        /// What to tell your friends.
+        code: Code,
+    },
+    /// The server does not do what was asked.
+    Refused(Refusal),
+    /// The session was found. A path to it is being looked for.
+    Admitted {
+        /// What the host will show.
+        fingerprint: Fingerprint,
+        /// What is spoken there.
+        protocol: String,
+        /// What people call it.
+        name: String,
+    },
+    /// Send to this address from now on.
+    Path {
+        /// How it leads there.
+        kind: PathKind,
+        /// Where it leads.
+        to: SocketAddr,
+    },
+    /// The path in use fell silent, and there is no other: join again by the code.
+    PathLost {
+        /// Why the relay ended, if it did.
+        relay: Option<RelayEnd>,
+    },
+    /// No path was found.
+    NoPath,
+    /// Somebody knocks at a host.
+    Knocked,
+    /// The public sessions.
+    Listed(Vec<Listing>),
+    /// The control connection ended. Paths live on; [`Member::connect`] begins another.
+    ControlLost {
+        /// How it ended.
+        why: Ended,
+    },
+}
+
+/// A member's session.
+#[derive(Debug)]
+pub struct Member {
+    purpose: Purpose,
+    /// Where the server answers STUN; its relays have the same address.
+    server: SocketAddr,
+    control: Control,
+    asked: Asked,
+    local: Option<SocketAddr>,
+    stun: Stun,
+    pairings: BTreeMap<u32, Pairing>,
+    claim: Option<(Code, Secret)>,
+    relay_end: Option<RelayEnd>,
+    events: VecDeque<MemberEvent>,
+    is_ending: bool,
+    counters: Counters,
+}
+
+/// Whether the server was told what this member wants.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Asked {
+    No,
+    Yes,
+}
+
+/// What the world sees of this member.
+#[derive(Debug)]
+struct Stun {
+    secret: [u8; 32],
+    began: Instant,
+    next: Instant,
+    asked: u64,
+    transaction: TransactionId,
+    mapped: Option<SocketAddr>,
+    is_due: bool,
+}
+
+counters! {
+    /// What a member did not take.
+    pub struct Counters {
+        /// Neither STUN nor a probe.
+        datagrams_unknown,
+        /// Probes with a wrong tag or of no pairing.
+        probes_refused,
+        /// STUN that answers no question, or not from the server.
+        stun_refused,
+        /// Control messages that do not decode.
+        malformed,
+        /// More knocked than a host takes part in at a time.
+        knocks_dropped,
+    }
+}
+
+impl Member {
+    /// A member that wants something of the server whose STUN is at `server`. The bytes are a secret of this
+    /// run.
+    pub fn new(now: Instant, server: SocketAddr, purpose: Purpose, secret: [u8; 32]) -> Self {
+        let mut stun = Stun {
+            secret,
+            began: now,
+            next: now,
+            asked: 0,
+            transaction: TransactionId::default(),
+            mapped: None,
+            is_due: false,
+        };
+        stun.handle_timeout(now);
+        Self {
+            purpose,
+            server,
+            control: Control::Idle,
+            asked: Asked::No,
+            local: None,
+            stun,
+            pairings: BTreeMap::new(),
+            claim: None,
+            relay_end: None,
+            events: VecDeque::new(),
+            is_ending: false,
+            counters: Counters::default(),
+        }
+    }
+
+    /// The address that this member has in its own network.
+    pub fn set_local(&mut self, addr: SocketAddr) {
+        let is_usable = !addr.ip().is_unspecified() && addr.port() != 0;
+        self.local = is_usable.then(|| SocketAddr::new(addr.ip().to_canonical(), addr.port()));
+    }
+
+    /// Opens the control stream to the server, whatever it is called.
+    pub fn connect(&mut self, now: Instant, server: Addr) {
+        self.asked = Asked::No;
+        self.control.dial(now, server);
+    }
+
+    /// How many play, for those who look at the list.
+    pub fn set_players(&mut self, players: u16) {
+        if let Purpose::Host(register) = &mut self.purpose
+            && register.players != players
+        {
+            register.players = players;
+            self.update();
+        }
+    }
+
+    /// The path of a joiner, when it has one.
+    pub fn path(&self) -> Option<SocketAddr> {
+        self.pairings.values().find_map(|pairing| pairing.addr())
+    }
+
+    fn update(&mut self) {
+        let candidates = self.candidates();
+        if let Purpose::Host(register) = &self.purpose
+            && self.asked == Asked::Yes
+        {
+            let players = register.players;
+            self.control.say(&Up::Update {
+                players,
+                candidates,
+            });
+        }
+    }
+
+    fn candidates(&self) -> Vec<Candidate> {
+        let mapped = self.stun.mapped;
+        let local = self.local.filter(|local| Some(*local) != mapped);
+        let mapped_kind = match self.local == mapped {
+            true => CandidateKind::Public,
+            false => CandidateKind::Mapped,
+        };
+        let local = local.map(|addr| Candidate {
+            kind: CandidateKind::Local,
+            addr,
+        });
+        let mapped = mapped.map(|addr| Candidate {
+            kind: mapped_kind,
+            addr,
+        });
+        local
+            .into_iter()
+            .chain(mapped)
+            .take(CANDIDATES_MAX)
+            .collect()
+    }
+
+    /// Says what this member wants, once its own address is known or not to be had.
+    fn ask(&mut self, now: Instant) {
+        let knows = self.stun.mapped.is_some() || now.since(self.stun.began) >= STUN_PATIENCE;
+        let needs_address = !matches!(self.purpose, Purpose::List(_));
+        if self.asked == Asked::Yes || !self.control.is_open() || (needs_address && !knows) {
+            return;
+        }
+        self.asked = Asked::Yes;
+        let candidates = self.candidates();
+        let up = match &self.purpose {
+            Purpose::Host(register) => Up::Register(Register {
+                candidates,
+                claim: self.claim,
+                ..register.clone()
+            }),
+            // Who comes back to the server after a path was found only needs it for relays.
+            Purpose::Join(_) if !self.pairings.is_empty() => Up::Alive,
+            Purpose::Join(code) => Up::Join {
+                code: *code,
+                candidates,
+            },
+            Purpose::List(protocol) => Up::List {
+                protocol: protocol.clone(),
+            },
+        };
+        self.control.say(&up);
+    }
+
+    fn tell(&mut self, event: MemberEvent) {
+        if self.events.len() == EVENTS_MAX {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+
+    fn handle_down(&mut self, now: Instant, down: Down) {
+        match down {
+            Down::Registered { code, secret } => {
+                self.claim = Some((code, secret));
+                self.tell(MemberEvent::Registered { code });
+            }
+            Down::Refused { pairing, .. } if self.pairings.contains_key(&pairing) => {
+                self.pairings
+                    .get_mut(&pairing)
+                    .into_iter()
+                    .for_each(Pairing::refuse_relay);
+            }
+            Down::Refused { why, .. } => self.tell(MemberEvent::Refused(why)),
+            Down::Knock {
+                pairing,
+                key,
+                candidates,
+            } => {
+                if !matches!(self.purpose, Purpose::Host(_))
+                    || self.pairings.len() >= PAIRINGS_A_MEMBER
+                {
+                    self.counters.knocks_dropped += 1;
+                    return;
+                }
+                let new = Pairing::new(now, pairing, key, Role::Host, &candidates);
+                self.pairings.insert(pairing, new);
+                self.tell(MemberEvent::Knocked);
+            }
+            Down::Admitted {
+                pairing,
+                key,
+                candidates,
+                fingerprint,
+                protocol,
+                name,
+            } => {
+                if !matches!(self.purpose, Purpose::Join(_)) || !self.pairings.is_empty() {
+                    return;
+                }
+                let new = Pairing::new(now, pairing, key, Role::Joiner, &candidates);
+                self.pairings.insert(pairing, new);
+                self.tell(MemberEvent::Admitted {
+                    fingerprint,
+                    protocol,
+                    name,
+                });
+            }
+            Down::Relayed { pairing, port } => {
+                let addr = SocketAddr::new(self.server.ip(), port);
+                if let Some(pairing) = self.pairings.get_mut(&pairing) {
+                    pairing.open_relay(now, addr);
+                }
+            }
+            Down::RelayEnded { pairing, why } => {
+                if let Some(pairing) = self.pairings.get_mut(&pairing) {
+                    pairing.end_relay(why);
+                    self.relay_end = Some(why);
+                }
+            }
+            Down::Listed(listings) => self.tell(MemberEvent::Listed(listings)),
+            Down::Alive => {}
+        }
+    }
+
+    fn handle_stun(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) {
+        let answer = stun::Message::decode(bytes).ok().filter(|answer| {
+            from == self.server
+                && answer.class == stun::Class::Success
+                && answer.transaction == self.stun.transaction
+        });
+        let Some(mapped) = answer.and_then(|answer| answer.mapped) else {
+            self.counters.stun_refused += 1;
+            return;
+        };
+        self.stun.next = now + KEEP_ALIVE;
+        if self.stun.mapped.replace(mapped) != Some(mapped) {
+            self.update();
+        }
+        self.ask(now);
+    }
+
+    fn handle_probe(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) {
+        let pairing = Probe::pairing_of(bytes).and_then(|number| self.pairings.get_mut(&number));
+        let Some(pairing) = pairing else {
+            self.counters.probes_refused += 1;
+            return;
+        };
+        match Probe::decode(bytes, pairing.key()) {
+            Ok(probe) => pairing.handle_probe(now, from, probe),
+            Err(_) => self.counters.probes_refused += 1,
+        }
+        self.decide(now);
+    }
+
+    /// Lets every pairing decide which path it uses, and asks for relays or gives them back.
+    fn decide(&mut self, now: Instant) {
+        let mut told = Vec::new();
+        for pairing in self.pairings.values_mut() {
+            if self.control.is_open() && self.asked == Asked::Yes {
+                let number = pairing.number;
+                if pairing.wants_relay(now) {
+                    self.control.say(&Up::WantRelay { pairing: number });
+                }
+                if pairing.releases_relay(now) {
+                    self.control.say(&Up::ReleaseRelay { pairing: number });
+                }
+            }
+            told.extend(pairing.decide(now));
+        }
+        for decision in told {
+            let event = match decision {
+                Decision::Use { kind, to } => MemberEvent::Path { kind, to },
+                Decision::Lost => MemberEvent::PathLost {
+                    relay: self.relay_end,
+                },
+                Decision::NotFound => MemberEvent::NoPath,
+            };
+            self.tell(event);
+        }
+        self.pairings.retain(|_, pairing| !pairing.is_over(now));
+    }
+
+    fn lose_control(&mut self, why: Ended) {
+        self.control.lose();
+        self.asked = Asked::No;
+        self.pairings.values_mut().for_each(Pairing::lose_control);
+        if !self.is_ending {
+            self.tell(MemberEvent::ControlLost { why });
+        }
+    }
+}
+
+impl Stun {
+    fn handle_timeout(&mut self, now: Instant) {
+        if now < self.next {
+            return;
+        }
+        // SipHash of a counter, so that nobody who did not see the question can answer it.
+        self.asked += 1;
+        let (key, salt) = self.secret.split_at(16);
+        let mut hasher = SipHasher24::new_with_key(key.first_chunk().expect("half of 32 bytes"));
+        hasher.write(salt);
+        hasher.write_u64(self.asked);
+        let random = hasher.finish().to_le_bytes();
+        let count = u32::try_from(self.asked).unwrap_or(u32::MAX).to_le_bytes();
+        let bytes = random.into_iter().chain(count);
+        self.transaction
+            .iter_mut()
+            .zip(bytes)
+            .for_each(|(place, byte)| *place = byte);
+        self.is_due = true;
+        // A question that is not answered is soon repeated, but not for ever at that rate.
+        self.next = now
+            + if self.asked < 8 {
+                STUN_RETRY
+            } else {
+                KEEP_ALIVE / 3
+            };
+    }
+}
+
+impl Session for Member {
+    fn handle_opened(&mut self, now: Instant, on: StreamId, _peer: Addr) {
+        self.control.open(now, on);
+        self.ask(now);
+    }
+
+    fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
+        let Some(frames) = self.control.receive(now, on, bytes) else {
+            return;
+        };
+        match frames {
+            Ok(downs) => downs
+                .into_iter()
+                .for_each(|down| self.handle_down(now, down)),
+            Err(_) => {
+                self.counters.malformed += 1;
+                self.control.abort();
+                self.lose_control(Ended::Reset);
+            }
+        }
+        self.decide(now);
+    }
+
+    fn handle_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
+        let Host::Ip(ip) = from.host else {
+            return;
+        };
+        let from = SocketAddr::new(ip, from.port);
+        if Probe::is_probe(bytes) {
+            self.handle_probe(now, from, bytes);
+        } else if stun::is_stun(bytes) {
+            self.handle_stun(now, from, bytes);
+        } else {
+            self.counters.datagrams_unknown += 1;
+        }
+    }
+
+    fn handle_room(&mut self, _now: Instant, path: Path, room: Room) {
+        if let Path::Stream(on) = path {
+            self.control.set_room(on, room);
+        }
+    }
+
+    fn handle_closed(&mut self, _now: Instant, path: Path, why: Ended) {
+        // A stream of a link ends before the link does.
+        if let Path::Stream(on) = path
+            && self.control.stream() == Some(on)
+        {
+            self.lose_control(why);
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if !self.is_ending && !matches!(self.purpose, Purpose::List(_)) {
+            self.stun.handle_timeout(now);
+        }
+        self.ask(now);
+        if self.control.handle_timeout(now).is_err() {
+            self.control.abort();
+            self.lose_control(Ended::Reset);
+        }
+        for pairing in self.pairings.values_mut() {
+            pairing.handle_timeout(now);
+        }
+        self.decide(now);
+    }
+
+    fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        if let Some(transmit) = self.control.poll_transmit(out) {
+            return Some(transmit);
+        }
+        if core::mem::take(&mut self.stun.is_due) {
+            stun::write_request(&self.stun.transaction, out);
+            return Some(Transmit::Datagram {
+                to: self.server.into(),
+            });
+        }
+        for pairing in self.pairings.values_mut() {
+            if let Some((to, probe)) = pairing.outgoing.pop_front() {
+                probe.encode(pairing.key(), out);
+                return Some(Transmit::Datagram { to: to.into() });
+            }
+        }
+        None
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        if self.is_ending {
+            return None;
+        }
+        let pairings = self.pairings.values().map(Pairing::wake);
+        let stun = (!matches!(self.purpose, Purpose::List(_))).then_some(self.stun.next);
+        let waits = self.asked == Asked::No && self.control.is_open() && self.stun.mapped.is_none();
+        let patience = waits.then(|| self.stun.began + STUN_PATIENCE);
+        pairings
+            .chain(stun)
+            .chain(patience)
+            .chain(self.control.wake())
+            .min()
+    }
+
+    fn set_busy(&mut self, _is_busy: bool) {
+        // Nobody is turned away here: those who join ask the game's own server.
+    }
+
+    fn shut_down(&mut self, _now: Instant) {
+        self.is_ending = true;
+        self.pairings.clear();
+        self.control.finish();
+    }
+
+    fn is_finished(&self) -> bool {
+        self.is_ending && self.control.is_idle()
+    }
+
+    fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
+        visit(&PeerStats::new(
+            "rendezvous",
+            self.server.into(),
+            self.control.state(),
+        ));
+        for pairing in self.pairings.values() {
+            if let Some(addr) = pairing.addr() {
+                visit(&PeerStats::new("", addr.into(), pairing.state()));
+            }
+        }
+    }
+
+    fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64)) {
+        self.counters.visit(visit);
+    }
+}
+
+impl Events for Member {
+    type Event = MemberEvent;
+
+    fn poll_event(&mut self) -> Option<MemberEvent> {
+        self.events.pop_front()
+    }
+}

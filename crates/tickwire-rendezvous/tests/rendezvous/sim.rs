@@ -1,0 +1,49 @@
+//! Meetings on networks of every kind, by seed.
+
+use tickwire_rendezvous::PathKind;
+use tickwire_sim::{Conditions, NatKind, Rng};
+
+use crate::seeds::{self, OneIn};
+use crate::world::{Behind, World};
+
+fn behind(rng: &mut Rng) -> Behind {
+    match rng.within(0..=3) {
+        0 => Behind::Nothing,
+        1 => Behind::Nat(NatKind::FullCone),
+        2 => Behind::Nat(NatKind::PortRestricted),
+        _ => Behind::Nat(NatKind::Symmetric),
+    }
+}
+
+/// Whether two routers let datagrams through that both sides send.
+fn can_punch(host: Behind, joiner: Behind) -> bool {
+    let is_strict = |behind| {
+        behind == Behind::Nat(NatKind::PortRestricted) || behind == Behind::Nat(NatKind::Symmetric)
+    };
+    let is_symmetric = |behind| behind == Behind::Nat(NatKind::Symmetric);
+    !(is_strict(host) && is_symmetric(joiner) || is_symmetric(host) && is_strict(joiner))
+}
+
+/// Whatever the network loses and whichever the routers, the two meet, talk, and end up on a direct path
+/// if there can be one.
+#[test]
+fn meeting() {
+    seeds::check("rendezvous::meeting", OneIn(10), |seed| {
+        let mut rng = Rng::new(seed);
+        let conditions = Conditions::random(&mut rng, &Conditions::TERRIBLE);
+        let (host, joiner) = (behind(&mut rng), behind(&mut rng));
+        let mut world = World::new(seed, conditions, host, joiner);
+        world.join()?;
+        world.until("a path", 14, |world| world.joiner.path().is_some())?;
+        world.talk()?;
+        let is_best = |world: &mut World| {
+            let is_relayed = world
+                .joiner
+                .path()
+                .is_some_and(|(kind, _)| kind == PathKind::Relayed);
+            is_relayed != can_punch(host, joiner)
+        };
+        world.until("the best path", 30, is_best)?;
+        Ok(world.net.trace_hash())
+    });
+}

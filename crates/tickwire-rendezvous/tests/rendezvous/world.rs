@@ -1,0 +1,365 @@
+//! A lobby with relays, a host and a joiner, each behind a router of some kind.
+
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use tickwire_rendezvous::{
+    Budget, Code, Lobby, LobbyEvent, Member, MemberEvent, PathKind, Purpose, Register, Relay,
+};
+use tickwire_session::{
+    Addr, Ended, Events, Host, Instant, Path, PeerStats, Room, Session, StreamId, Transmit,
+};
+use tickwire_sim::{Conditions, NatId, NatKind, Network, NodeId, addr};
+
+pub(crate) const RELAYS: usize = 2;
+pub(crate) const SERVER: Addr = addr::machine(200, 9_000);
+const HOST: Addr = addr::machine(1, 1_000);
+const JOINER: Addr = addr::machine(2, 1_000);
+const NEIGHBOUR: Addr = addr::machine(3, 1_000);
+
+/// What is between a member and the Internet.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Behind {
+    Nothing,
+    Nat(NatKind),
+    /// The router of the host.
+    HostsNat,
+}
+
+/// A member and its game, which share a socket as they do in a real driver.
+pub(crate) struct Player {
+    pub(crate) member: Member,
+    pub(crate) events: Vec<MemberEvent>,
+    game: VecDeque<(Addr, Vec<u8>)>,
+    heard: Vec<(Addr, Vec<u8>)>,
+}
+
+/// The first byte of the game's packets: QUIC's short header.
+const GAME: u8 = 0x40;
+
+impl Player {
+    pub(crate) fn new(member: Member) -> Self {
+        Self {
+            member,
+            events: Vec::new(),
+            game: VecDeque::new(),
+            heard: Vec::new(),
+        }
+    }
+
+    pub(crate) fn code(&self) -> Option<Code> {
+        self.events.iter().rev().find_map(|event| match event {
+            MemberEvent::Registered { code } => Some(*code),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn path(&self) -> Option<(PathKind, SocketAddr)> {
+        self.events.iter().rev().find_map(|event| match *event {
+            MemberEvent::Path { kind, to } => Some((kind, to)),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn send(&mut self, to: Addr, text: &[u8]) {
+        self.game.push_back((to, [&[GAME], text].concat()));
+    }
+
+    pub(crate) fn take_heard(&mut self) -> Vec<(Addr, Vec<u8>)> {
+        std::mem::take(&mut self.heard)
+    }
+
+    fn collect(&mut self) {
+        self.events
+            .extend(std::iter::from_fn(|| self.member.poll_event()));
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) net: Network,
+    pub(crate) lobby: Lobby,
+    pub(crate) relays: [Relay; RELAYS],
+    open: [Option<u32>; RELAYS],
+    pub(crate) host: Player,
+    pub(crate) joiner: Player,
+    pub(crate) nodes: Nodes,
+    pub(crate) nats: [Option<NatId>; 2],
+    pub(crate) budget: Budget,
+    runs: u8,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Nodes {
+    pub(crate) lobby: NodeId,
+    pub(crate) host: NodeId,
+    pub(crate) joiner: NodeId,
+}
+
+fn socket(addr: Addr) -> SocketAddr {
+    match addr.host {
+        Host::Ip(ip) => SocketAddr::new(ip, addr.port),
+        Host::Link(_) => unreachable!("nodes have addresses"),
+    }
+}
+
+fn public(number: u8) -> IpAddr {
+    IpAddr::from([203, 0, 113, number])
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, conditions: Conditions, host: Behind, joiner: Behind) -> Self {
+        let mut net = Network::new(seed);
+        net.set_conditions(conditions);
+        let lobby_node = net.add_node(SERVER);
+        for number in 0..RELAYS {
+            let port = SERVER.port + 1 + u16::try_from(number).unwrap();
+            net.add_node(Addr { port, ..SERVER });
+        }
+        let host_node = net.add_node(HOST);
+        let local = if joiner == Behind::HostsNat {
+            NEIGHBOUR
+        } else {
+            JOINER
+        };
+        let joiner_node = net.add_node(local);
+        let mut nats = [None, None];
+        if let Behind::Nat(kind) = host {
+            let nat = net.add_nat(kind, public(1));
+            net.put_behind(host_node, nat);
+            nats[0] = Some(nat);
+        }
+        nats[1] = match joiner {
+            Behind::Nothing => None,
+            Behind::HostsNat => nats[0],
+            Behind::Nat(kind) => Some(net.add_nat(kind, public(2))),
+        };
+        if let Some(nat) = nats[1] {
+            net.put_behind(joiner_node, nat);
+        }
+        let mut world = Self {
+            lobby: Lobby::new(Instant::ZERO, [1; 32], [2; 32]),
+            relays: [(); RELAYS].map(|()| closed_relay()),
+            open: [None; RELAYS],
+            host: Player::new(host_member(Instant::ZERO)),
+            // Until somebody joins.
+            joiner: Player::new(Member::new(
+                Instant::ZERO,
+                socket(SERVER),
+                Purpose::List(String::new()),
+                [9; 32],
+            )),
+            nodes: Nodes {
+                lobby: lobby_node,
+                host: host_node,
+                joiner: joiner_node,
+            },
+            nats,
+            budget: Budget::default(),
+            net,
+            runs: 0,
+        };
+        world.host.member.connect(Instant::ZERO, SERVER);
+        world
+    }
+
+    pub(crate) fn step(&mut self) {
+        self.run(Duration::from_millis(1));
+    }
+
+    pub(crate) fn run(&mut self, span: Duration) {
+        let until = self.net.now() + span;
+        while self.net.now() < until {
+            let [one, two] = &mut self.relays;
+            let next = (self.net.now() + Duration::from_millis(5)).min(until);
+            self.net.run_until(
+                next,
+                &mut [&mut self.lobby, one, two, &mut self.host, &mut self.joiner],
+            );
+            self.serve_relays();
+            self.host.collect();
+            self.joiner.collect();
+        }
+    }
+
+    /// What the program around a lobby does.
+    fn serve_relays(&mut self) {
+        let now = self.net.now();
+        while let Some(event) = self.lobby.poll_event() {
+            match event {
+                LobbyEvent::OpenRelay { pairing, key } => {
+                    let Some(free) = self.open.iter().position(Option::is_none) else {
+                        self.lobby.refuse_relay(pairing);
+                        continue;
+                    };
+                    self.open[free] = Some(pairing);
+                    self.relays[free] = Relay::new(now, pairing, key, self.budget);
+                    let port = SERVER.port + 1 + u16::try_from(free).unwrap();
+                    self.lobby.open_relay(pairing, port);
+                }
+                LobbyEvent::CloseRelay { pairing } => {
+                    if let Some(at) = self.open.iter().position(|open| *open == Some(pairing)) {
+                        self.open[at] = None;
+                        self.relays[at] = closed_relay();
+                    }
+                }
+            }
+        }
+        for at in 0..RELAYS {
+            if let (Some(pairing), Some(why)) = (self.open[at], self.relays[at].ended()) {
+                self.lobby.end_relay(pairing, why);
+                self.open[at] = None;
+            }
+        }
+    }
+
+    pub(crate) fn open_relays(&self) -> usize {
+        self.open.iter().flatten().count()
+    }
+
+    /// Runs until something is so; fails after a while.
+    pub(crate) fn until(
+        &mut self,
+        what: &str,
+        seconds: u64,
+        mut is_so: impl FnMut(&mut Self) -> bool,
+    ) -> Result<Duration, String> {
+        let began = self.net.now();
+        while !is_so(self) {
+            if self.net.now().since(began) > Duration::from_secs(seconds) {
+                return Err(format!(
+                    "{what}: not within {seconds} s; host {:?}, joiner {:?}",
+                    self.host.events, self.joiner.events
+                ));
+            }
+            self.step();
+        }
+        Ok(self.net.now().since(began))
+    }
+
+    /// Waits for the host's code, then has the joiner join by it.
+    pub(crate) fn join(&mut self) -> Result<(), String> {
+        self.until("a code", 10, |world| world.host.code().is_some())?;
+        let code = self.host.code().ok_or("no code")?;
+        self.join_by(code);
+        Ok(())
+    }
+
+    pub(crate) fn join_by(&mut self, code: Code) {
+        let now = self.net.now();
+        self.net.restart(self.nodes.joiner);
+        self.runs += 1;
+        let secret = [100 + self.runs; 32];
+        let mut member = Member::new(now, socket(SERVER), Purpose::Join(code), secret);
+        member.set_local(socket(self.net.addr(self.nodes.joiner)));
+        member.connect(now, SERVER);
+        self.joiner = Player::new(member);
+    }
+
+    /// Has both say something to each other over the path of the joiner.
+    pub(crate) fn talk(&mut self) -> Result<(), String> {
+        let (_, to) = self.joiner.path().ok_or("there is no path")?;
+        // Packets are lost; QUIC sends again.
+        for _ in 0..20 {
+            self.joiner.send(to.into(), b"ping");
+            self.run(Duration::from_millis(200));
+            let heard = self.host.take_heard();
+            let Some((from, text)) = heard.last() else {
+                continue;
+            };
+            assert_eq!(text, b"ping");
+            self.host.send(*from, b"pong");
+            self.run(Duration::from_millis(200));
+            if let Some((from, text)) = self.joiner.take_heard().last() {
+                assert_eq!(text, b"pong");
+                assert_eq!(*from, to.into());
+                return Ok(());
+            }
+        }
+        Err(format!("nobody answers over {:?}", self.joiner.path()))
+    }
+
+    /// The lobby is killed and started again, with everything that it had in memory gone.
+    pub(crate) fn restart_lobby(&mut self) {
+        self.net.restart(self.nodes.lobby);
+        self.runs += 1;
+        self.lobby = Lobby::new(self.net.now(), [1; 32], [50 + self.runs; 32]);
+        self.open = [None; RELAYS];
+        self.relays = [(); RELAYS].map(|()| closed_relay());
+    }
+}
+
+pub(crate) fn host_member(now: Instant) -> Member {
+    let register = Register {
+        protocol: "lwar,reone".into(),
+        name: "an arena".into(),
+        is_public: true,
+        players: 0,
+        fingerprint: [7; 32],
+        candidates: Vec::new(),
+        claim: None,
+    };
+    let mut member = Member::new(now, socket(SERVER), Purpose::Host(register), [3; 32]);
+    member.set_local(socket(HOST));
+    member
+}
+
+fn closed_relay() -> Relay {
+    let idle = Duration::from_secs(1 << 30);
+    let budget = Budget {
+        idle,
+        ..Budget::default()
+    };
+    Relay::new(Instant::ZERO, u32::MAX, [0; 16], budget)
+}
+
+impl Session for Player {
+    fn handle_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
+        match bytes.split_first() {
+            Some((&GAME, text)) => self.heard.push((from, text.to_vec())),
+            _ => self.member.handle_datagram(now, from, bytes),
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        if let Some((to, bytes)) = self.game.pop_front() {
+            out.extend(bytes);
+            return Some(Transmit::Datagram { to });
+        }
+        self.member.poll_transmit(now, out)
+    }
+
+    fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr) {
+        self.member.handle_opened(now, on, peer);
+    }
+    fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
+        self.member.handle_stream(now, on, bytes);
+    }
+    fn handle_room(&mut self, now: Instant, path: Path, room: Room) {
+        self.member.handle_room(now, path, room);
+    }
+    fn handle_closed(&mut self, now: Instant, path: Path, why: Ended) {
+        self.member.handle_closed(now, path, why);
+    }
+    fn handle_timeout(&mut self, now: Instant) {
+        self.member.handle_timeout(now);
+    }
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.member.poll_timeout()
+    }
+    fn set_busy(&mut self, is_busy: bool) {
+        self.member.set_busy(is_busy);
+    }
+    fn shut_down(&mut self, now: Instant) {
+        self.member.shut_down(now);
+    }
+    fn is_finished(&self) -> bool {
+        self.member.is_finished()
+    }
+    fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
+        self.member.visit_peers(visit);
+    }
+    fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64)) {
+        self.member.visit_counters(visit);
+    }
+}
