@@ -58,6 +58,7 @@ Exit codes:
 enum Command {
     Serve(serve::Args),
     Play(play::Args),
+    Replay(play::replay::Args),
     Bots(bots::Args),
     Inspect(inspect::Args),
     Save(save::Args),
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         None => serve::run(&demo.with_company()),
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Play(args)) => play::run(&args),
+        Some(Command::Replay(args)) => play::replay::run(&args),
         Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Save(args)) => save::run(&args),
