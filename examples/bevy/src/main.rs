@@ -51,50 +51,40 @@ impl Game for Ships {
 
     fn step(own: &mut Thing, stick: &Stick) {
         let Thing::Ship(ship) = own;
-        ship.heading += f32::from(stick.turn) * 0.06;
-        ship.speed = ship.speed * 0.98 + if stick.thrust { 0.12 } else { 0.0 };
-        ship.at[0] = (ship.at[0] + ship.heading.cos() * ship.speed).clamp(-600.0, 600.0);
-        ship.at[1] = (ship.at[1] + ship.heading.sin() * ship.speed).clamp(-330.0, 330.0);
+        ship.fly(stick.turn, stick.thrust);
+    }
+}
+
+impl Ship {
+    fn fly(&mut self, turn: i8, thrust: bool) {
+        self.heading += f32::from(turn) * 0.06;
+        self.speed = self.speed * 0.98 + if thrust { 0.12 } else { 0.0 };
+        self.at[0] = (self.at[0] + self.heading.cos() * self.speed).clamp(-600.0, 600.0);
+        self.at[1] = (self.at[1] + self.heading.sin() * self.speed).clamp(-330.0, 330.0);
     }
 }
 
 /// A drone of the server's world, and what stands for it on the wire.
 #[derive(Component)]
-struct Drone {
-    ship: Ship,
-    id: EntityId,
-}
+struct Drone(Ship, EntityId);
 
 /// On the server, every frame: the ticks that are due.
 fn serve(mut server: NonSendMut<Server<Ships>>, mut drones: Query<&mut Drone>) -> Result {
     for _ in 0..server.update()? {
         while let Some(event) = server.event() {
             info!("{event:?}");
-            match event {
-                ServerEvent::Joined { player, .. } => {
-                    server.spawn_own(player, Ship::default())?;
-                }
-                ServerEvent::Left { player, .. } => {
-                    if let Some(ship) = server.own(player) {
-                        server.despawn(ship)?;
-                    }
-                }
-                _ => {}
+            if let ServerEvent::Joined { player, .. } = event {
+                server.spawn_own(player, Ship::default())?;
+            } else if let ServerEvent::Left { player, .. } = event
+                && let Some(ship) = server.own(player)
+            {
+                server.despawn(ship)?;
             }
         }
         server.advance_all()?;
         for mut drone in &mut drones {
-            let mut thing = Thing::Ship(drone.ship.clone());
-            Ships::step(
-                &mut thing,
-                &Stick {
-                    turn: 1,
-                    thrust: true,
-                },
-            );
-            let Thing::Ship(ship) = thing;
-            server.set(drone.id, &ship)?;
-            drone.ship = ship;
+            drone.0.fly(1, true);
+            server.set(drone.1, &drone.0)?;
         }
         server.end_tick();
     }
@@ -111,12 +101,9 @@ fn play(
 ) -> Result {
     let held = |codes: [KeyCode; 2]| keys.any_pressed(codes);
     let left = i8::from(held([KeyCode::ArrowLeft, KeyCode::KeyA]));
-    let right = i8::from(held([KeyCode::ArrowRight, KeyCode::KeyD]));
+    let turn = left - i8::from(held([KeyCode::ArrowRight, KeyCode::KeyD]));
     let thrust = held([KeyCode::ArrowUp, KeyCode::KeyW]);
-    client.set_input(Stick {
-        turn: left - right,
-        thrust,
-    });
+    client.set_input(Stick { turn, thrust });
     client.update()?;
     while let Some(event) = client.event() {
         if let ClientEvent::Ended { why, words } = &event {
@@ -129,18 +116,14 @@ fn play(
     }
     let own = client.own::<Ship>().map(|(id, _)| id);
     for (id, ship) in client.view::<Ship>() {
-        let Some(sprite) = sprites.get(id) else {
-            continue;
-        };
-        let color = match (ship.is_drone, Some(id) == own) {
-            (true, _) => Color::srgb(0.5, 0.5, 0.6),
-            (_, true) => Color::srgb(0.3, 0.9, 0.4),
-            _ => Color::srgb(0.9, 0.5, 0.2),
-        };
-        let place = Transform::from_xyz(ship.at[0], ship.at[1], 0.0)
-            .with_rotation(Quat::from_rotation_z(ship.heading));
-        let body = Sprite::from_color(color, Vec2::new(24.0, 10.0));
-        commands.entity(*sprite).insert((body, place));
+        let hue = if ship.is_drone { 240.0 } else { 40.0 };
+        let hue = if Some(id) == own { 130.0 } else { hue };
+        let body = Sprite::from_color(Color::hsl(hue, 0.6, 0.6), Vec2::new(24.0, 10.0));
+        let mut place = Transform::from_xyz(ship.at[0], ship.at[1], 0.0);
+        place.rotate_z(ship.heading);
+        if let Some(sprite) = sprites.get(id) {
+            commands.entity(*sprite).insert((body, place));
+        }
     }
     Ok(())
 }
@@ -161,23 +144,15 @@ fn main() -> Result<AppExit, Box<dyn error::Error>> {
         Some("serve") => {
             let mut server = Server::<Ships>::bind(ADDRESS)?;
             for number in 0..DRONES {
-                let around = f32::from(number);
-                let at = [
-                    around * 40.0 - 480.0,
-                    (around * 0.618).fract() * 400.0 - 200.0,
-                ];
-                let ship = Ship {
-                    at,
-                    heading: around,
-                    speed: 0.0,
-                    is_drone: true,
-                };
+                let mut ship = Ship::default();
+                ship.heading = f32::from(number);
+                ship.at = [f32::from(number) * 40.0 - 480.0, ship.heading.sin() * 200.0];
+                ship.is_drone = true;
                 let id = server.spawn(ship.clone())?;
-                app.world_mut().spawn(Drone { ship, id });
+                app.world_mut().spawn(Drone(ship, id));
             }
             app.add_plugins((MinimalPlugins.set(windowless), LogPlugin::default()));
-            app.insert_non_send(server)
-                .add_systems(Update, serve);
+            app.insert_non_send(server).add_systems(Update, serve);
         }
         word => {
             if word == Some("watch") {
@@ -189,8 +164,7 @@ fn main() -> Result<AppExit, Box<dyn error::Error>> {
                 app.world_mut().spawn(Camera2d);
             }
             let client = Client::<Ships>::connect(ADDRESS)?;
-            app.insert_non_send(client)
-                .add_systems(Update, play);
+            app.insert_non_send(client).add_systems(Update, play);
         }
     }
     Ok(app.run())
