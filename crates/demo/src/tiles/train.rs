@@ -5,9 +5,8 @@
 //! carrying, since it knows who stands where.
 
 use super::limits::CHUNK_SIDE;
-use super::place::{ChunkXy, Spot};
 use super::terrain::railway::{BED_REACH, LINE_REACH, STATION_EVERY};
-use super::{Block, Cell, Chunk, ChunkId, Direction, SetId, Tile, palette};
+use super::{Block, Cell, Chunk, ChunkId, ChunkXy, Direction, SetId, Spot, Tile, palette};
 
 /// A train of one chunk.
 #[derive(Debug)]
@@ -109,7 +108,7 @@ impl Train {
 
 /// Three cars with a gangway between them, and a nose at both ends.
 fn build_cars() -> Chunk {
-    let mut chunk = Chunk::new();
+    let mut chunk = Chunk::default();
     for spot in Spot::all() {
         let cell = spot.from(Cell::default());
         let (along, across) = (cell.x - MIDDLE, cell.y - MIDDLE);

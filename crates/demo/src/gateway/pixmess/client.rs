@@ -5,16 +5,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tickwire_dialects::pixmess;
 use tickwire_dialects::pixmess::limits::CHUNKS_HELD;
 use tickwire_dialects::pixmess::{
-    BadName, ChunkId, ChunkXy, Client, ClientConfig, ClientEvent, EndReason, Phase, SetId, Version,
+    BadName, ChunkId, ChunkXy, Client, ClientConfig, ClientEvent, EndReason, Phase, PlayerId, SetId,
+    Version,
 };
 use tickwire_session::{Addr, Events, Instant, Session};
 
-use super::{block, block_id_to_wire, block_to_wire, cell, direction_to_wire, look, look_to_wire};
 use crate::gateway::{ClientGateway, Ending, Notice, Resident, Status, TileClient};
-use crate::tiles::{self, Block, BlockId, Cell, Direction, Look, Sublayer, Tile};
+use crate::tiles::{Block, BlockId, Cell, Direction, Look, Sublayer, Tile};
 
 /// Chunks that are held on each side of the player's own: the view reaches 64 cells at least.
 const REACH: i32 = 1;
@@ -47,7 +46,7 @@ impl Gateway {
         }
         let config = ClientConfig::new(server, Version::Two, name);
         let mut config = config.map_err(|why| why.to_string())?;
-        config.look = look_to_wire(look);
+        config.look = look;
         Ok(Self {
             client: Client::new(now, config),
             asked: BTreeMap::new(),
@@ -87,7 +86,7 @@ impl Gateway {
     }
 
     /// The chunks around a cell, the nearest first, and the sets that are near.
-    fn wanted(&self, at: pixmess::Cell) -> Vec<ChunkId> {
+    fn wanted(&self, at: Cell) -> Vec<ChunkId> {
         let home = at.chunk();
         let sides = || -REACH..=REACH;
         let around = sides().flat_map(|y| sides().map(move |x| (x, y)));
@@ -112,7 +111,7 @@ impl Gateway {
     }
 
     /// How many chunks lie between a chunk and a cell of the root; `None` if its set is gone.
-    fn distance(&self, chunk: ChunkId, from: pixmess::Cell) -> Option<u32> {
+    fn distance(&self, chunk: ChunkId, from: Cell) -> Option<u32> {
         if chunk.set == SetId::ROOT {
             return Some(chunk.at.distance(from.chunk()));
         }
@@ -121,17 +120,17 @@ impl Gateway {
     }
 
     fn root_tile(&self, at: Cell) -> Option<Tile> {
-        self.tile_of(tiles::SetId::ROOT, at)
+        self.tile_of(SetId::ROOT, at)
     }
 
-    fn tile_of(&self, set: tiles::SetId, cell: Cell) -> Option<Tile> {
+    fn tile_of(&self, set: SetId, cell: Cell) -> Option<Tile> {
         let seen = |sublayer| {
             let id = BlockId {
                 set,
                 cell,
                 sublayer,
             };
-            self.client.block(block_id_to_wire(id)).map(block)
+            self.client.block(id)
         };
         Some(Tile {
             walkable: seen(Sublayer::Walkable)?,
@@ -141,7 +140,7 @@ impl Gateway {
 
     /// The set with a floor above a cell of the ground, and the cell of it that is there. Only those
     /// are looked at of which something is held.
-    fn set_above(&self, ground: Cell) -> Option<(tiles::SetId, Cell, Tile)> {
+    fn set_above(&self, ground: Cell) -> Option<(SetId, Cell, Tile)> {
         let held = self.client.chunks().map(|(chunk, _)| chunk.set);
         held.filter(|set| *set != SetId::ROOT).find_map(|set| {
             let corner = self.client.corner(set)?;
@@ -149,7 +148,6 @@ impl Gateway {
                 x: ground.x.checked_sub(corner.x)?,
                 y: ground.y.checked_sub(corner.y)?,
             };
-            let set = tiles::SetId(set.0);
             let tile = self.tile_of(set, local)?;
             (!tile.walkable.is_empty()).then_some((set, local, tile))
         })
@@ -229,7 +227,7 @@ impl ClientGateway for Gateway {
 
 impl TileClient for Gateway {
     fn position(&self) -> Option<Cell> {
-        self.client.position().map(cell)
+        self.client.position()
     }
 
     fn tile(&self, cell: Cell) -> Option<Tile> {
@@ -249,26 +247,26 @@ impl TileClient for Gateway {
     }
 
     fn others(&self) -> Vec<Resident<'_>> {
-        let own = self.client.player().map(pixmess::PlayerId::entity);
+        let own = self.client.player().map(PlayerId::entity);
         let others = self.client.entities().filter(|(id, _)| Some(*id) != own);
         others
             .map(|(_, entity)| Resident {
                 name: &entity.name,
-                look: look(entity.look),
-                position: cell(entity.at),
+                look: entity.look,
+                position: entity.at,
             })
             .collect()
     }
 
     fn walk(&mut self, now: Instant, direction: Direction) -> Result<(), String> {
         self.client
-            .walk(now, direction_to_wire(direction))
+            .walk(now, direction)
             .map_err(|error| error.to_string())
     }
 
     fn build(&mut self, now: Instant, at: BlockId, block: Block) -> Result<(), String> {
         self.client
-            .edit(now, block_id_to_wire(at), block_to_wire(block))
+            .edit(now, at, block)
             .map_err(|error| error.to_string())
     }
 }

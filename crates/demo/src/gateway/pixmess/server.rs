@@ -11,13 +11,10 @@ use tickwire_dialects::pixmess::{PlayerId, Server, ServerConfig, ServerEvent};
 use tickwire_session::{Events, Instant, Session};
 
 use super::layers::Layers;
-use super::{
-    block, block_id, block_id_to_wire, block_to_wire, cell_to_wire, chunk_id, direction,
-    direction_to_wire, look, look_to_wire,
-};
 use crate::gateway::{Notice, ServerGateway};
 use crate::tiles::{
-    BlockId, Cause, Cell, Direction, EntityId, Event, JoinRefusal, Motion, SetId, TileWorld, limits,
+    Block, BlockId, Cause, Cell, Direction, EntityId, Event, JoinRefusal, Look, Motion, SetId,
+    TileWorld, limits,
 };
 use crate::{Tick, Worlds};
 
@@ -27,7 +24,7 @@ pub(super) struct Gateway {
     /// Everybody in the world, and what they are here.
     entities: BTreeMap<EntityId, pixmess::EntityId>,
     /// The train's set; none before the world was first seen.
-    train: Option<pixmess::SetId>,
+    train: Option<SetId>,
     layers: Layers,
     /// The step of which everything was told.
     tick: Tick,
@@ -74,10 +71,10 @@ impl Gateway {
         // The first set of an empty session always has a place, and the train's number.
         self.train = self
             .server
-            .create_set(cell_to_wire(tiles.train().origin()))
+            .create_set(tiles.train().origin())
             .ok();
         debug_assert_eq!(
-            self.train.map(|set| SetId(set.0)),
+            self.train,
             Some(tiles.train().set())
         );
         for (id, _) in tiles.entities() {
@@ -91,11 +88,11 @@ impl Gateway {
         let Some(entity) = tiles.entity(id) else {
             return;
         };
-        let at = cell_to_wire(entity.position());
+        let at = entity.position();
         // There are fewer in the world than the session can name.
         if let Ok(shown) = self
             .server
-            .create_entity(at, look_to_wire(entity.look()), entity.name())
+            .create_entity(at, entity.look(), entity.name())
         {
             self.entities.insert(id, shown);
         }
@@ -112,25 +109,22 @@ impl Gateway {
             ServerEvent::LoginAsked {
                 player,
                 name,
-                look: wanted,
-            } => self.admit(now, tiles, player, (name, look(wanted)), notices),
+                look,
+            } => self.admit(now, tiles, player, (name, look), notices),
             ServerEvent::MoveAsked {
-                player,
-                direction: way,
-                ..
-            } => self.walk(now, tiles, player, direction(way)),
+                player, direction, ..
+            } => self.walk(now, tiles, player, direction),
             ServerEvent::EditAsked { player, id, block } => {
-                self.edit(now, tiles, player, block_id(id), block);
+                self.edit(now, tiles, player, id, block);
             }
             ServerEvent::BlockAsked { player, id } => {
-                let truth = tiles.block(block_id(id)).unwrap_or_default();
-                self.server.tell_block(now, player, block_to_wire(truth));
+                let truth = tiles.block(id).unwrap_or_default();
+                self.server.tell_block(now, player, truth);
             }
             ServerEvent::ChunkAsked { player, chunk } => {
-                let id = chunk_id(chunk);
-                match tiles.chunk(id) {
-                    Some(chunk) => {
-                        let layer = self.layers.layer(id, chunk);
+                match tiles.chunk(chunk) {
+                    Some(content) => {
+                        let layer = self.layers.layer(chunk, content);
                         self.server.provide_chunk(now, player, layer);
                     }
                     None => self.server.refuse_chunk(now, player),
@@ -161,13 +155,13 @@ impl Gateway {
         now: Instant,
         tiles: &mut TileWorld,
         player: PlayerId,
-        (name, look): (String, crate::tiles::Look),
+        (name, look): (String, Look),
         notices: &mut Vec<Notice>,
     ) {
         if name.is_empty() {
             // A spectator looks at the plaza, where everybody comes from.
             self.server
-                .admit(now, player, cell_to_wire(Cell::default()));
+                .admit(now, player, Cell::default());
             let entity = None;
             self.players.insert(player, Player { name, entity });
             return;
@@ -179,7 +173,7 @@ impl Gateway {
                 self.tell_news(tiles, Answered::Nothing);
                 let at = tiles.entity(entity).map(crate::tiles::Entity::position);
                 self.server
-                    .admit(now, player, cell_to_wire(at.unwrap_or_default()));
+                    .admit(now, player, at.unwrap_or_default());
                 notices.push(Notice::Joined { name: name.clone() });
                 let entity = Some(entity);
                 self.players.insert(player, Player { name, entity });
@@ -213,11 +207,11 @@ impl Gateway {
         tiles: &mut TileWorld,
         player: PlayerId,
         at: BlockId,
-        wanted: pixmess::Block,
+        wanted: Block,
     ) {
         let entity = self.entity_of(player);
-        let done = entity.is_some_and(|entity| tiles.set_block(entity, at, block(wanted)).is_ok());
-        let truth = block_to_wire(tiles.block(at).unwrap_or_default());
+        let done = entity.is_some_and(|entity| tiles.set_block(entity, at, wanted).is_ok());
+        let truth = tiles.block(at).unwrap_or_default();
         let Some(entity) = entity.filter(|_| done) else {
             self.server.tell_block(now, player, truth);
             return;
@@ -226,7 +220,7 @@ impl Gateway {
         self.server.allow_edit(now, player);
         // Of nothing, the world keeps neither colour nor character.
         if truth != wanted {
-            self.server.set_block(block_id_to_wire(at), truth);
+            self.server.set_block(at, truth);
         }
     }
 
@@ -256,7 +250,7 @@ impl Gateway {
                 let by_answer = |who| Answered::Edit(who, at) == answered;
                 if !matches!(cause, Cause::Built(who) if by_answer(who)) {
                     self.server
-                        .set_block(block_id_to_wire(at), block_to_wire(block));
+                        .set_block(at, block);
                 }
             }
             Event::EntityCreated { entity, .. } => {
@@ -267,10 +261,10 @@ impl Gateway {
             Event::EntityMoved { entity, to, how } => match (how, self.entities.get(&entity)) {
                 (Motion::Walked(_), Some(_)) if answered == Answered::Step(entity) => {}
                 (Motion::Walked(way), Some(&shown)) => {
-                    self.server.move_entity(shown, direction_to_wire(way));
+                    self.server.move_entity(shown, way);
                 }
                 // Its own client did not ask for it, and has to be told.
-                (_, Some(&shown)) => self.server.place_entity(shown, cell_to_wire(to)),
+                (_, Some(&shown)) => self.server.place_entity(shown, to),
                 (_, None) => {}
             },
             Event::EntityRemoved { entity, .. } => {
@@ -280,7 +274,7 @@ impl Gateway {
             }
             Event::TrainMoved { to, .. } => {
                 if let Some(set) = self.train {
-                    self.server.move_set(set, cell_to_wire(to));
+                    self.server.move_set(set, to);
                 }
             }
         }

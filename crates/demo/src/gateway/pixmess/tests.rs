@@ -1,4 +1,4 @@
-//! The conversions, and both halves over a slow network.
+//! Both halves over a slow network.
 
 use std::time::Duration;
 
@@ -10,16 +10,8 @@ use tickwire_sim::{Conditions, Network};
 
 use super::*;
 use crate::gateway::{ClientGateway, Status, TileClient};
-use crate::tiles::{Bot, Sight};
+use crate::tiles::{Block, BlockId, Bot, ChunkId, Look, SetId, Sight, Sublayer};
 use crate::{Host, STEP};
-
-#[test]
-fn directions_mean_the_same_on_both_sides() {
-    for wire in pixmess::Direction::ALL {
-        assert_eq!(direction(wire).offset(), wire.offset());
-        assert_eq!(direction_to_wire(direction(wire)), wire);
-    }
-}
 
 const BOTS: u8 = 12;
 const SECONDS: u64 = 40;

@@ -144,7 +144,7 @@ fn set_tile(canvas: &mut Buffer, area: Rect, place: (u16, u16), tile: Tile) {
 }
 
 fn set_entity(canvas: &mut Buffer, area: Rect, place: (u16, u16), look: Look) {
-    let ch = char::from_u32(look.ch.into()).filter(|ch| ch.is_ascii_graphic());
+    let ch = char::from_u32(look.chr.into()).filter(|ch| ch.is_ascii_graphic());
     if let Some(at) = spots(area, place).next() {
         let ink = INKS[usize::from(look.col & 15)];
         canvas[at]

@@ -70,7 +70,7 @@ fn what_peers_draw_cannot_command_a_terminal() {
             solid: bell,
         });
     }
-    picture.others[0].1.ch = 0x1b;
+    picture.others[0].1.chr = 0x1b;
     let text = snapshot::text(&picture, (80, 24), panels::draw);
     assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text}");
     assert!(text.contains("????"), "{text}");

@@ -120,7 +120,7 @@ impl Client {
             self.counters.unknown_chunk += 1;
             return;
         };
-        tiles.set_block(sublayer, id.cell.split().1, block);
+        tiles.set_block(sublayer, id.cell.spot(), block);
         self.tell(ClientEvent::BlockChanged(id, block));
     }
 
