@@ -194,7 +194,8 @@ impl TileWorld {
             let exists = id.at.exists();
             exists.then(|| &*self.land.chunk(id.at, &self.edits))
         } else {
-            (id == self.train.chunk_id()).then_some(&self.train.cells)
+            let is_there = id == self.train.chunk_id() && !self.train.is_away();
+            is_there.then_some(&self.train.cells)
         }
     }
 
@@ -259,6 +260,7 @@ impl TileWorld {
             u64::from(cell.x.cast_unsigned()) << 32 | u64::from(cell.y.cast_unsigned())
         };
         digest.add(place(self.train.origin()));
+        digest.add(self.train.is_away().into());
         for (id, entity) in self.entities() {
             digest.add(u64::from(id.0.to_bits()));
             digest.add(place(entity.position()));

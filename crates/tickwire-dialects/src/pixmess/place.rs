@@ -72,13 +72,9 @@ impl Cell {
 
     /// Where in its chunk the cell is.
     #[expect(clippy::cast_possible_truncation, reason = "a remainder of 64")]
-    #[expect(clippy::cast_sign_loss, reason = "a Euclidean remainder")]
     pub const fn spot(self) -> Spot {
         let side = CHUNK_SIDE as i32;
-        Spot::new(
-            self.x.rem_euclid(side) as u8,
-            self.y.rem_euclid(side) as u8,
-        )
+        Spot::new(self.x.rem_euclid(side) as u8, self.y.rem_euclid(side) as u8)
     }
 
     /// How many steps away the other is, if nothing is in between.

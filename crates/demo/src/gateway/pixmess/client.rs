@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use tickwire_dialects::pixmess::limits::CHUNKS_HELD;
 use tickwire_dialects::pixmess::{
-    BadName, ChunkId, ChunkXy, Client, ClientConfig, ClientEvent, EndReason, Phase, PlayerId, SetId,
-    Version,
+    ChunkId, ChunkXy, Client, ClientConfig, ClientEvent, EndReason, Phase, PlayerId, SetId, Version,
 };
 use tickwire_session::{Addr, Events, Instant, Session};
 
@@ -25,6 +24,10 @@ const KEPT: u32 = 2;
 /// How far away the train is worth looking at, in chunks.
 const TRAIN_REACH: u32 = 2;
 
+/// How far a spectator may look away from the plaza, in chunks: further away, a server releases what is
+/// asked for.
+const CAMERA_REACH: u32 = 14;
+
 /// How long a request may take before it is repeated, and how soon one that was refused is.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -33,6 +36,8 @@ pub(super) struct Gateway {
     /// Chunks that were asked for and have not come, and when that was.
     asked: BTreeMap<ChunkId, Instant>,
     was_in: bool,
+    /// Where a spectator looks; it stands nowhere.
+    camera: Option<Cell>,
     bytes_heard: u64,
     heard: Option<Instant>,
 }
@@ -40,10 +45,6 @@ pub(super) struct Gateway {
 impl Gateway {
     /// A client that begins to connect; an error says what is wrong with the name.
     pub(super) fn new(now: Instant, server: Addr, name: &str, look: Look) -> Result<Self, String> {
-        // pixmess lets whoever has no name watch, and here everybody walks.
-        if name.is_empty() {
-            return Err(BadName::Empty.to_string());
-        }
         let config = ClientConfig::new(server, Version::Two, name);
         let mut config = config.map_err(|why| why.to_string())?;
         config.look = look;
@@ -51,6 +52,8 @@ impl Gateway {
             client: Client::new(now, config),
             asked: BTreeMap::new(),
             was_in: false,
+            // The server has spectators look at the plaza.
+            camera: name.is_empty().then_some(Cell::default()),
             bytes_heard: 0,
             heard: None,
         })
@@ -58,7 +61,7 @@ impl Gateway {
 
     /// Asks for what should be seen, and lets go what is far away.
     fn look_around(&mut self, now: Instant) {
-        let Some(at) = self.client.position() else {
+        let Some(at) = self.position() else {
             return;
         };
         for chunk in self.wanted(at) {
@@ -181,6 +184,10 @@ impl ClientGateway for Gateway {
                 ClientEvent::ChunkLoaded(chunk) => {
                     self.asked.remove(&chunk);
                 }
+                ClientEvent::PlayerIdTold(player) => {
+                    let text = format!("you are player {}", player.0);
+                    notices.push(Notice::Answered { text });
+                }
                 ClientEvent::Chatted(text) => notices.push(Notice::Answered { text }),
                 _ => {}
             }
@@ -227,7 +234,13 @@ impl ClientGateway for Gateway {
 
 impl TileClient for Gateway {
     fn position(&self) -> Option<Cell> {
-        self.client.position()
+        let is_in = *self.client.phase() == Phase::Playing;
+        let camera = self.camera.filter(|_| is_in);
+        self.client.position().or(camera)
+    }
+
+    fn is_spectator(&self) -> bool {
+        self.camera.is_some()
     }
 
     fn tile(&self, cell: Cell) -> Option<Tile> {
@@ -259,9 +272,32 @@ impl TileClient for Gateway {
     }
 
     fn walk(&mut self, now: Instant, direction: Direction) -> Result<(), String> {
+        if let Some(camera) = &mut self.camera {
+            let to = camera.step(direction);
+            let to = to.filter(|to| to.chunk().distance(ChunkXy::default()) <= CAMERA_REACH);
+            *camera = to.ok_or("a spectator sees no further")?;
+            return Ok(());
+        }
         self.client
             .walk(now, direction)
             .map_err(|error| error.to_string())
+    }
+
+    fn identify(&mut self) -> Result<(), String> {
+        let asked = self.client.ask_player_id();
+        asked.map_err(|error| error.to_string())
+    }
+
+    fn ignore_nearest(&mut self) -> Result<String, String> {
+        let at = self.position().ok_or("you are nowhere")?;
+        let own = self.client.player().map(PlayerId::entity);
+        let others = self.client.entities().filter(|(id, _)| Some(*id) != own);
+        let (id, nearest) = others
+            .min_by_key(|(_, other)| other.at.distance(at))
+            .ok_or("nobody is there")?;
+        let name = nearest.name.clone();
+        let ignored = self.client.ignore(id);
+        ignored.map(|()| name).map_err(|error| error.to_string())
     }
 
     fn build(&mut self, now: Instant, at: BlockId, block: Block) -> Result<(), String> {

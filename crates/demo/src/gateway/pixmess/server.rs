@@ -23,8 +23,8 @@ pub(super) struct Gateway {
     players: BTreeMap<PlayerId, Player>,
     /// Everybody in the world, and what they are here.
     entities: BTreeMap<EntityId, pixmess::EntityId>,
-    /// The train's set; none before the world was first seen.
-    train: Option<SetId>,
+    /// Whether the world was seen.
+    is_set_up: bool,
     layers: Layers,
     /// The step of which everything was told.
     tick: Tick,
@@ -56,7 +56,7 @@ impl Gateway {
             server: Server::new(config),
             players: BTreeMap::new(),
             entities: BTreeMap::new(),
-            train: None,
+            is_set_up: false,
             layers: Layers::default(),
             tick: Tick(0),
             told: 0,
@@ -65,23 +65,23 @@ impl Gateway {
 
     /// Shows the session what is in the world before anybody comes.
     fn set_up(&mut self, tiles: &TileWorld) {
-        if self.train.is_some() {
+        if core::mem::replace(&mut self.is_set_up, true) {
             return;
         }
-        // The first set of an empty session always has a place, and the train's number.
-        self.train = self
-            .server
-            .create_set(tiles.train().origin())
-            .ok();
-        debug_assert_eq!(
-            self.train,
-            Some(tiles.train().set())
-        );
+        if !tiles.train().is_away() {
+            self.show_train(tiles.train().origin());
+        }
         for (id, _) in tiles.entities() {
             self.show_entity(tiles, id);
         }
         self.tick = tiles.tick();
         self.told = tiles.events_since_step().len();
+    }
+
+    fn show_train(&mut self, at: Cell) {
+        // The only set of a session always has a place, and the train's number.
+        let set = self.server.create_set(at);
+        debug_assert_eq!(set, Ok(SetId(1)));
     }
 
     fn show_entity(&mut self, tiles: &TileWorld, id: EntityId) {
@@ -90,10 +90,7 @@ impl Gateway {
         };
         let at = entity.position();
         // There are fewer in the world than the session can name.
-        if let Ok(shown) = self
-            .server
-            .create_entity(at, entity.look(), entity.name())
-        {
+        if let Ok(shown) = self.server.create_entity(at, entity.look(), entity.name()) {
             self.entities.insert(id, shown);
         }
     }
@@ -106,11 +103,9 @@ impl Gateway {
         notices: &mut Vec<Notice>,
     ) {
         match event {
-            ServerEvent::LoginAsked {
-                player,
-                name,
-                look,
-            } => self.admit(now, tiles, player, (name, look), notices),
+            ServerEvent::LoginAsked { player, name, look } => {
+                self.admit(now, tiles, player, (name, look), notices)
+            }
             ServerEvent::MoveAsked {
                 player, direction, ..
             } => self.walk(now, tiles, player, direction),
@@ -121,15 +116,13 @@ impl Gateway {
                 let truth = tiles.block(id).unwrap_or_default();
                 self.server.tell_block(now, player, truth);
             }
-            ServerEvent::ChunkAsked { player, chunk } => {
-                match tiles.chunk(chunk) {
-                    Some(content) => {
-                        let layer = self.layers.layer(chunk, content);
-                        self.server.provide_chunk(now, player, layer);
-                    }
-                    None => self.server.refuse_chunk(now, player),
+            ServerEvent::ChunkAsked { player, chunk } => match tiles.chunk(chunk) {
+                Some(content) => {
+                    let layer = self.layers.layer(chunk, content);
+                    self.server.provide_chunk(now, player, layer);
                 }
-            }
+                None => self.server.refuse_chunk(now, player),
+            },
             ServerEvent::Chatted { player, text } => {
                 let name = self.players.get(&player).map(|player| player.name.clone());
                 notices.extend(name.map(|name| Notice::Said { name, text }));
@@ -160,8 +153,7 @@ impl Gateway {
     ) {
         if name.is_empty() {
             // A spectator looks at the plaza, where everybody comes from.
-            self.server
-                .admit(now, player, Cell::default());
+            self.server.admit(now, player, Cell::default());
             let entity = None;
             self.players.insert(player, Player { name, entity });
             return;
@@ -172,8 +164,7 @@ impl Gateway {
                 // Whatever had to be cleared for the newcomer is cleared when it comes.
                 self.tell_news(tiles, Answered::Nothing);
                 let at = tiles.entity(entity).map(crate::tiles::Entity::position);
-                self.server
-                    .admit(now, player, at.unwrap_or_default());
+                self.server.admit(now, player, at.unwrap_or_default());
                 notices.push(Notice::Joined { name: name.clone() });
                 let entity = Some(entity);
                 self.players.insert(player, Player { name, entity });
@@ -249,8 +240,7 @@ impl Gateway {
             Event::BlockChanged { at, block, cause } => {
                 let by_answer = |who| Answered::Edit(who, at) == answered;
                 if !matches!(cause, Cause::Built(who) if by_answer(who)) {
-                    self.server
-                        .set_block(at, block);
+                    self.server.set_block(at, block);
                 }
             }
             Event::EntityCreated { entity, .. } => {
@@ -272,11 +262,9 @@ impl Gateway {
                     self.server.destroy_entity(shown);
                 }
             }
-            Event::TrainMoved { to, .. } => {
-                if let Some(set) = self.train {
-                    self.server.move_set(set, to);
-                }
-            }
+            Event::TrainMoved { set, to } => self.server.move_set(set, to),
+            Event::TrainLeft { set } => self.server.remove_set(set),
+            Event::TrainCame { at, .. } => self.show_train(at),
         }
     }
 }

@@ -61,8 +61,8 @@ impl Writer {
                 Task::Sync(journal) => self.folder.sync(&journal),
                 Task::Snapshot { patches, replaces } => self.folder.write(&patches, replaces),
             };
-            let told = done.as_ref().map(|()| ()).map_err(ToString::to_string);
-            self.progress.set(version, told);
+            let trouble = done.as_ref().err().map(ToString::to_string);
+            self.progress.set(version, trouble);
             outcome = done;
         }
         outcome
@@ -89,15 +89,15 @@ impl Progress {
 
     /// A failure that the next snapshot repairs.
     pub(super) fn note_trouble(&self, error: &StoreError) {
-        self.set(Version(0), Err(error.to_string()));
+        self.set(Version::STORED, Some(error.to_string()));
     }
 
-    pub(super) fn set(&self, version: Version, outcome: Result<(), String>) {
+    fn set(&self, version: Version, trouble: Option<String>) {
         let mut report = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if outcome.is_ok() {
+        if trouble.is_none() {
             report.saved = version;
         }
-        report.trouble = outcome.err();
+        report.trouble = trouble;
     }
 }
 

@@ -103,6 +103,8 @@ impl Client {
             self.phase = Phase::Playing;
             self.last_ping = now;
             self.tell(ClientEvent::LoggedIn(player));
+        } else {
+            self.tell(ClientEvent::PlayerIdTold(player));
         }
     }
 
