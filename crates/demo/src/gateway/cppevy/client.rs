@@ -564,14 +564,17 @@ mod tests {
         let (action, message) = (ActionId::ATTACH, Data::EMPTY);
         show(&mut gateway, NOW, &[Object::Success { action, message }]);
         let entity = SyncId::default();
-        let states = [(POSITION, 8), (VELOCITY, 8), (HEALTH, 1), (HEADING, 4)].map(
-            |(component, length)| {
-                let value = if component == HEALTH { &[100] } else { &[0; 8][..length] };
+        let states =
+            [(POSITION, 8), (VELOCITY, 8), (HEALTH, 1), (HEADING, 4)].map(|(component, length)| {
+                let value = if component == HEALTH {
+                    &[100]
+                } else {
+                    &[0; 8][..length]
+                };
                 let state = StateId { entity, component };
                 let value = Data::new(value).unwrap();
                 Object::State { state, value }
-            },
-        );
+            });
         show(&mut gateway, NOW, &states);
         gateway.collect(NOW, &mut Vec::new());
         gateway

@@ -91,6 +91,12 @@ impl ServerScript {
     #[track_caller]
     pub(crate) fn join_from(&mut self, client: u8, peer: Addr) -> Joined {
         self.opened(stream(client), peer);
+        self.join_open(client)
+    }
+
+    /// Client `n`, whose stream is open, joins.
+    #[track_caller]
+    pub(crate) fn join_open(&mut self, client: u8) -> Joined {
         self.send(client, &[join("ann")]);
         let heard = self.hears(client);
         let Some(Object::Success { action, message }) = heard.first() else {
