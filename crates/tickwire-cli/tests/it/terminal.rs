@@ -161,11 +161,12 @@ fn walkers_see_names_and_may_ignore_each_other_and_others_watch() {
     ada.wait_for("a name beside somebody", |screen| names(screen) == 2);
     ada.press("p");
     ada.wait_for_text("you are player ");
-    // An animal may stand nearer.
+    ada.press("i");
+    ada.wait_for_text("you ignore ");
+    // Animals may have stood nearer.
     for _ in 0..40 {
         ada.press("i");
     }
-    ada.wait_for_text("you ignore ");
     ada.wait_for("nobody beside her", |screen| screen.contains("in sight 0"));
 
     let mut watcher = play("");

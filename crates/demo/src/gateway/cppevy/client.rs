@@ -51,6 +51,9 @@ pub(super) struct Gateway {
     intent: Intent,
     next_controls: Instant,
     next_look: Instant,
+    /// Somebody looks at a screen. A bot has many like it beside itself, and aims as well without what that
+    /// takes.
+    is_watched: bool,
     helm: Helm,
     content: Content,
     /// The planet that the own ship is nearest to.
@@ -76,6 +79,7 @@ impl Gateway {
             intent: Intent::default(),
             next_controls: now,
             next_look: now,
+            is_watched: false,
             helm: Helm::default(),
             content: Content::default(),
             near: None,
@@ -309,7 +313,9 @@ impl ClientGateway for Gateway {
             }
         }
         self.content.advance(now, &mut self.client, notices);
-        self.request_missed(now);
+        if self.is_watched {
+            self.request_missed(now);
+        }
         self.send_controls(now);
     }
 
@@ -389,8 +395,10 @@ impl ArenaClient for Gateway {
         if view.own_ship.is_some() {
             self.refused = None;
         }
-        self.assume(now, &mut view);
-        self.near = self.nearest_planet(&view);
+        if self.is_watched {
+            self.assume(now, &mut view);
+            self.near = self.nearest_planet(&view);
+        }
         view
     }
 
@@ -405,6 +413,7 @@ impl ArenaClient for Gateway {
     }
 
     fn load_content(&mut self, emblem: Option<char>) -> Result<(), String> {
+        self.is_watched = true;
         self.content.want(emblem);
         Ok(())
     }
@@ -557,6 +566,7 @@ mod tests {
     /// A client that plays as actor 0, whose ship is at the origin.
     fn playing() -> Gateway {
         let mut gateway = joining();
+        gateway.load_content(None).unwrap();
         let (action, message) = (ActionId::JOIN, Data::new(&[0; 10]).unwrap());
         tell(&mut gateway, &Object::Success { action, message });
         let (event, data) = (EventId::SUMMON, Data::new(&[0, 0, 1]).unwrap());
