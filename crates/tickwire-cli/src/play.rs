@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
-use tickwire_demo::gateway::{ArenaClient, ClientGateway, Notice, Protocol};
+use tickwire_demo::gateway::{ArenaClient, ClientGateway, Connect, Notice, Protocol};
 use tickwire_demo::limits::WEAPON_SLOTS;
 use tickwire_demo::recording::{self, Kit, Player, Start};
 use tickwire_demo::{Loadout, Score, Vec2, View};
@@ -49,7 +49,7 @@ use seat::{Game, Margin, Seat};
 ///
 /// In the tile world (pixmess), the arrows or W A S D walk, Y U B N, 7 9 1 3 or Home, Page Up, End and
 /// Page Down walk diagonally, and Shift with an arrow only turns. Space places a block in front, X takes
-/// one away, [ and ] choose. Enter chats, q leaves.
+/// one away, [ and ] choose. I ignores whoever is nearest, P asks which player you are. Enter chats, q leaves.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The protocol to speak.
@@ -60,13 +60,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1")]
     connect: String,
 
-    /// What others call you.
-    #[arg(long, value_name = "NAME", default_value = "player", value_parser = name::parse)]
+    /// What others call you. In the tile world, whoever has an empty name only watches.
+    #[arg(long, value_name = "NAME", default_value = "player", value_parser = name::parse_or_none)]
     name: String,
 
     /// What your ship carries, slot by slot: gun, phaser, rocket, shockwave or -. In the arena only.
     #[arg(long, value_name = "A,B,C,D", value_parser = weapons::parse)]
     weapons: Option<Loadout>,
+
+    /// A character that others see beside your name, where the protocol and the server take one.
+    #[arg(long, value_name = "CHARACTER")]
+    emblem: Option<char>,
 
     /// Record the game as you see it, for `tickwire replay` and `tickwire inspect`.
     #[arg(long, value_name = "FILE")]
@@ -121,6 +125,9 @@ impl Picture {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.name.is_empty() && matches!(args.protocol.connect, Connect::Arena(_)) {
+        anyhow::bail!(Misuse("a name must not be empty".into()));
+    }
     let port = args.encryption.default_port(args.protocol.port);
     let server = address::resolve(&args.connect, port)?;
     if !screen::is_terminal() {
@@ -155,7 +162,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         None => player,
     };
     match player {
-        Player::Arena(gateway) => {
+        Player::Arena(mut gateway) => {
+            gateway.load_content(args.emblem).map_err(Misuse)?;
             let flight = Flight::new(gateway, loadout, &seat);
             seat.play(flight, panels::draw)
         }

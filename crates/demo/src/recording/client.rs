@@ -179,6 +179,12 @@ impl ArenaClient for Recorded<dyn ArenaClient> {
         self.client.act(intent);
     }
 
+    fn load_content(&mut self, emblem: Option<char>) -> Result<(), String> {
+        let now = self.now;
+        self.deed(now, &Deed::Content(emblem));
+        self.client.load_content(emblem)
+    }
+
     fn teleport(&mut self, now: Instant) -> Result<(), String> {
         self.deed(now, &Deed::Teleport);
         self.client.teleport(now)
@@ -211,6 +217,22 @@ impl TileClient for Recorded<dyn TileClient> {
 
     fn others(&self) -> Vec<Resident<'_>> {
         self.client.others()
+    }
+
+    fn is_spectator(&self) -> bool {
+        self.client.is_spectator()
+    }
+
+    fn identify(&mut self) -> Result<(), String> {
+        let now = self.now;
+        self.deed(now, &Deed::Identify);
+        self.client.identify()
+    }
+
+    fn ignore_nearest(&mut self) -> Result<String, String> {
+        let now = self.now;
+        self.deed(now, &Deed::IgnoreNearest);
+        self.client.ignore_nearest()
     }
 
     fn walk(&mut self, now: Instant, direction: Direction) -> Result<(), String> {

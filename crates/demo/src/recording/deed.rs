@@ -30,6 +30,10 @@ pub(super) enum Deed {
     Teleport,
     Disconnect,
     Walk(Direction),
+    /// It asked for what the server has, and for an emblem.
+    Content(Option<char>),
+    Identify,
+    IgnoreNearest,
     Build {
         at: BlockId,
         block: Block,
@@ -80,6 +84,12 @@ impl Deed {
                     w.i8(part);
                 }
             }
+            Self::Content(emblem) => {
+                w.u8(9);
+                w.u32(emblem.map_or(0, u32::from));
+            }
+            Self::Identify => w.u8(10),
+            Self::IgnoreNearest => w.u8(11),
         }
         debug_assert!(w.finish().is_ok(), "there is room for the longest");
         bytes
@@ -116,6 +126,9 @@ impl Deed {
                 Self::Walk(*direction.ok_or_else(|| r.refuse("direction", number.into()))?)
             }
             8 => Self::read_build(&mut r)?,
+            9 => Self::Content(char::from_u32(r.u32("emblem")?).filter(|it| *it != '\0')),
+            10 => Self::Identify,
+            11 => Self::IgnoreNearest,
             other => return Err(r.refuse("deed", other.into())),
         };
         r.finish()?;
@@ -176,7 +189,7 @@ pub(super) fn sum_of_sight(client: &dyn TileClient) -> u32 {
     sum.add_cell(centre);
     for other in client.others() {
         sum.add_cell(other.position);
-        sum.add(u64::from(other.look.ch) << 16 | u64::from(other.look.col));
+        sum.add(u64::from(other.look.chr) << 16 | u64::from(other.look.col));
     }
     for (x, y) in (-SIGHT..=SIGHT).flat_map(|y| (-SIGHT..=SIGHT).map(move |x| (x, y))) {
         let tile = centre.offset(x, y).and_then(|cell| client.tile(cell));
@@ -237,6 +250,10 @@ mod tests {
             Deed::Act(intent),
             Deed::Teleport,
             Deed::Disconnect,
+            Deed::Content(Some('é')),
+            Deed::Content(None),
+            Deed::Identify,
+            Deed::IgnoreNearest,
             Deed::Walk(Direction::NorthWest),
             Deed::Build {
                 at: BlockId::root(Cell { x: -7, y: 1 << 30 }, Sublayer::Solid),

@@ -172,6 +172,9 @@ impl Replay {
                 self.compare(is_same);
             }
             (Deed::Act(intent), Player::Arena(client)) => client.act(&intent),
+            (Deed::Content(emblem), Player::Arena(client)) => drop(client.load_content(emblem)),
+            (Deed::Identify, Player::Tiles(client)) => drop(client.identify()),
+            (Deed::IgnoreNearest, Player::Tiles(client)) => drop(client.ignore_nearest()),
             (Deed::Teleport, Player::Arena(client)) => drop(client.teleport(now)),
             (Deed::Sight { sum }, Player::Tiles(client)) => {
                 let is_same = sum_of_sight(&**client) == sum;

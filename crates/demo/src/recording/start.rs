@@ -61,7 +61,7 @@ impl Start {
             let code = WEAPONS.iter().position(|other| *other == weapon);
             w.u8(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(0));
         }
-        w.u16(self.kit.look.ch);
+        w.u16(self.kit.look.chr);
         w.u16(self.kit.look.col);
         w.bytes(self.name.as_bytes());
         debug_assert!(w.finish().is_ok(), "there is room for the name");
@@ -95,7 +95,7 @@ impl Start {
             *slot = *weapon.ok_or_else(|| r.refuse("weapon", code.into()))?;
         }
         start.kit.look = Look {
-            ch: r.u16("ch")?,
+            chr: r.u16("chr")?,
             col: r.u16("col")?,
         };
         let name = r.bytes("name", r.remaining())?;

@@ -26,7 +26,7 @@ impl Walker {
 /// What a bot looks like.
 pub(super) fn look(seed: u64) -> Look {
     Look {
-        ch: u16::from(b'@'),
+        chr: u16::from(b'@'),
         // Any ink but black.
         col: 9 + u16::try_from(seed % 6).unwrap_or_default(),
     }

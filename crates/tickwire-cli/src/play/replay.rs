@@ -326,7 +326,10 @@ impl Scene {
         let margin = Margin::new(&deck.tape.title(), &start.name);
         Self {
             picture: match deck.replay.tiles() {
-                Some(_) => Pictured::Tiles(Box::new(tiles::Picture::new(margin))),
+                Some(walker) => {
+                    let picture = tiles::Picture::new(margin, walker.is_spectator());
+                    Pictured::Tiles(Box::new(picture))
+                }
                 None => Pictured::Arena(Box::new(Picture::new(margin, start.kit.loadout))),
             },
             blasts: Blasts::default(),
