@@ -25,9 +25,11 @@ fn ready(proxy: &Running) -> SocketAddr {
 
 /// A socket on which nothing is waited for longer than a test may last.
 fn socket() -> UdpSocket {
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback works");
     let patience = Duration::from_secs(60);
-    socket.set_read_timeout(Some(patience)).unwrap();
+    socket
+        .set_read_timeout(Some(patience))
+        .expect("loopback works");
     socket
 }
 
@@ -36,11 +38,13 @@ fn collect(server: &UdpSocket, count: usize) -> Vec<u32> {
     let mut numbers = Vec::new();
     let mut buffer = [0; 64];
     while numbers.len() < count {
-        let (length, from) = server.recv_from(&mut buffer).unwrap();
+        let (length, from) = server.recv_from(&mut buffer).expect("loopback works");
         match <[u8; 4]>::try_from(&buffer[..length]) {
             Ok(number) => numbers.push(u32::from_le_bytes(number)),
             Err(_) => {
-                server.send_to(&buffer[..length], from).unwrap();
+                server
+                    .send_to(&buffer[..length], from)
+                    .expect("loopback works");
                 if &buffer[..length] == LAST_QUESTION {
                     break;
                 }
@@ -56,7 +60,7 @@ const LAST_QUESTION: &[u8] = b"were these all?";
 fn ask(client: &UdpSocket, question: &[u8]) {
     let mut buffer = [0; 64];
     loop {
-        client.send(question).unwrap();
+        client.send(question).expect("loopback works");
         while let Ok(length) = client.recv(&mut buffer) {
             if &buffer[..length] == question {
                 return;
@@ -68,14 +72,14 @@ fn ask(client: &UdpSocket, question: &[u8]) {
 /// Sends so many numbers through a network, and returns those that arrive, `expected` at most.
 fn send_through(words: &str, count: u32, expected: usize) -> Vec<u32> {
     let (server, client) = (socket(), socket());
-    let (_proxy, addr) = lag(server.local_addr().unwrap(), words);
-    client.connect(addr).unwrap();
+    let (_proxy, addr) = lag(server.local_addr().expect("loopback works"), words);
+    client.connect(addr).expect("loopback works");
     client
         .set_read_timeout(Some(Duration::from_millis(50)))
-        .unwrap();
+        .expect("loopback works");
     let server = thread::spawn(move || collect(&server, expected));
     for number in 0..count {
-        client.send(&number.to_le_bytes()).unwrap();
+        client.send(&number.to_le_bytes()).expect("loopback works");
         // No more than a small receive buffer takes.
         if number % 50 == 49 && number + 1 < count {
             ask(&client, format!("question {number}").as_bytes());
@@ -84,7 +88,7 @@ fn send_through(words: &str, count: u32, expected: usize) -> Vec<u32> {
     if expected == usize::MAX {
         ask(&client, LAST_QUESTION);
     }
-    server.join().unwrap()
+    server.join().expect("it collects to the end")
 }
 
 #[test]
