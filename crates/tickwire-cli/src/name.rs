@@ -11,6 +11,11 @@ pub(crate) fn parse(typed: &str) -> Result<String, String> {
     if typed.is_empty() {
         return Err("a name must not be empty".into());
     }
+    parse_or_none(typed)
+}
+
+/// The same where whoever has no name may watch.
+pub(crate) fn parse_or_none(typed: &str) -> Result<String, String> {
     if typed.len() > NAME_BYTES {
         return Err(format!(
             "a name has at most {NAME_BYTES} bytes, and this one has {}",
