@@ -47,7 +47,7 @@ use seat::{Game, Margin, Seat};
 ///
 /// In the tile world (pixmess), the arrows or W A S D walk, Y U B N, 7 9 1 3 or Home, Page Up, End and
 /// Page Down walk diagonally, and Shift with an arrow only turns. Space places a block in front, X takes
-/// one away, [ and ] choose. Enter chats, q leaves.
+/// one away, [ and ] choose. I ignores whoever is nearest, P asks which player you are. Enter chats, q leaves.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The protocol to speak.
@@ -58,13 +58,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1")]
     connect: String,
 
-    /// What others call you.
+    /// What others call you. In the tile world, whoever has an empty name only watches.
     #[arg(long, value_name = "NAME", default_value = "player", value_parser = name::parse)]
     name: String,
 
     /// What your ship carries, slot by slot: gun, phaser, rocket, shockwave or -. In the arena only.
     #[arg(long, value_name = "A,B,C,D", value_parser = weapons::parse)]
     weapons: Option<Loadout>,
+
+    /// A character that others see beside your name, where the protocol and the server take one.
+    #[arg(long, value_name = "CHARACTER")]
+    emblem: Option<char>,
 
     /// Record what you and the server say, for `tickwire inspect`.
     #[arg(long, value_name = "FILE")]
@@ -103,6 +107,9 @@ impl Picture {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.name.is_empty() && matches!(args.protocol.connect, Connect::Arena(_)) {
+        anyhow::bail!(Misuse("a name must not be empty".into()));
+    }
     let port = args.encryption.default_port(args.protocol.port);
     let server = address::resolve(&args.connect, port)?;
     if !screen::is_terminal() {
@@ -124,7 +131,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match args.protocol.connect {
         Connect::Arena(connect) => {
             let loadout = args.weapons.unwrap_or_default();
-            let gateway = connect(now, to, &args.name, loadout);
+            let mut gateway = connect(now, to, &args.name, loadout);
+            gateway.load_content(args.emblem).map_err(Misuse)?;
             let flight = Flight::new(gateway, loadout, &seat);
             seat.play(flight, panels::draw)
         }

@@ -9,7 +9,7 @@ use tickwire_dialects::cppevy::message::{Joined, Object, Sender};
 use tickwire_dialects::cppevy::{
     ActionId, ActionToken, Server, ServerConfig, ServerCounters, ServerEvent,
 };
-use tickwire_session::{Addr, Ended, Instant, Session, StreamId};
+use tickwire_session::{Addr, Ended, Instant, Path, Session, StreamId};
 use tickwire_sim::addr::machine;
 
 use super::{Mail, Reading, STATES, WIDE, objects};
@@ -50,12 +50,22 @@ impl ServerScript {
 
     /// A server for so many clients.
     pub(crate) fn with(clients: Option<u16>) -> Self {
+        Self::with_both(clients, 1_000)
+    }
+
+    /// A server that takes so many bytes from a client.
+    pub(crate) fn with_uploads(uploads: u32) -> Self {
+        Self::with_both(None, uploads)
+    }
+
+    fn with_both(clients: Option<u16>, uploads: u32) -> Self {
         // Not at zero: a timestamp counts from the beginning of the session, not of the clock.
         let now = Instant::from_millis(5_000);
         let config = ServerConfig {
             registry: registry(),
             actor: SHIP,
             clients,
+            uploads,
         };
         let server = Server::new(now, SECRET, config);
         let watch = Watch::new(&SERVER_LICENCE);
@@ -81,6 +91,12 @@ impl ServerScript {
     #[track_caller]
     pub(crate) fn join_from(&mut self, client: u8, peer: Addr) -> Joined {
         self.opened(stream(client), peer);
+        self.join_open(client)
+    }
+
+    /// Client `n`, whose stream is open, joins.
+    #[track_caller]
+    pub(crate) fn join_open(&mut self, client: u8) -> Joined {
         self.send(client, &[join("ann")]);
         let heard = self.hears(client);
         let Some(Object::Success { action, message }) = heard.first() else {
@@ -123,13 +139,11 @@ impl ServerScript {
 
     /// What was told on a stream since this was last asked.
     pub(crate) fn hears_on(&mut self, on: StreamId) -> Vec<Object<'static>> {
-        let stream = self.streams.entry(on).or_default();
-        objects(Mail::take_all(stream, Sender::Server))
+        objects(self.heard(Path::Stream(on)))
     }
 
     pub(crate) fn stream_mail(&mut self, client: u8) -> Vec<Mail> {
-        let stream = self.streams.entry(stream(client)).or_default();
-        Mail::take_all(stream, Sender::Server)
+        self.heard(Path::Stream(stream(client)))
     }
 
     /// What client `n` was told by datagram since this was last asked.
@@ -138,16 +152,7 @@ impl ServerScript {
     }
 
     pub(crate) fn datagram_mail(&mut self, at: Addr) -> Vec<Mail> {
-        let datagrams = self.taken(at).into_iter();
-        let mail = datagrams.map(|bytes| Mail::decode(bytes, Sender::Server));
-        mail.collect()
-    }
-
-    /// Nobody was told anything.
-    #[track_caller]
-    pub(crate) fn expects_nothing(&self) {
-        assert_eq!(self.datagrams, []);
-        assert!(self.streams.values().all(Vec::is_empty));
+        self.heard(Path::Datagrams(at))
     }
 
     /// Whether the server ended the stream of client `n`.
