@@ -61,7 +61,7 @@ pub(crate) struct Args {
     connect: String,
 
     /// What others call you. In the tile world, whoever has an empty name only watches.
-    #[arg(long, value_name = "NAME", default_value = "player", value_parser = name::parse_or_none)]
+    #[arg(long, value_name = "NAME", default_value = "player", value_parser = name::parse)]
     name: String,
 
     /// What your ship carries, slot by slot: gun, phaser, rocket, shockwave or -. In the arena only.

@@ -119,6 +119,10 @@ impl<S: Session, O: Observer> Session for Tap<S, O> {
         self.session.poll_timeout()
     }
 
+    fn is_reading(&self, on: StreamId) -> bool {
+        self.session.is_reading(on)
+    }
+
     fn set_busy(&mut self, is_busy: bool) {
         self.session.set_busy(is_busy);
     }

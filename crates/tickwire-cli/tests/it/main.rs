@@ -3,7 +3,7 @@
 mod command;
 mod endings;
 mod inspect;
-mod lossy;
+mod lag;
 mod pty;
 mod quic;
 mod readme;

@@ -3,10 +3,9 @@
 use std::net::UdpSocket;
 
 use serde_json::Value;
-use tickwire_sim::Chance;
 
 use crate::command::{Done, read_two_lines, run, serve, start};
-use crate::lossy::LossyProxy;
+use crate::lag::lag;
 
 fn bots(addr: &str, count: &str, seconds: &str) -> (Done, Value) {
     bots_of("lwar", addr, count, seconds)
@@ -46,8 +45,8 @@ fn seven_bots_play_ten_seconds_and_none_is_lost() {
 #[test]
 fn twenty_percent_loss_loses_nobody() {
     let (_server, addr) = serve("lwar", &["--pilots", "3"]);
-    let proxy = LossyProxy::new(addr, Chance::percent(20), 1);
-    let (done, report) = bots(&proxy.addr.to_string(), "7", "10");
+    let (_proxy, lossy) = lag(addr, "loss=20%");
+    let (done, report) = bots(&lossy.to_string(), "7", "10");
     assert_eq!(done.code, Some(0), "{report}");
     assert_eq!(report["connected"].as_u64(), Some(7), "{report}");
 }
