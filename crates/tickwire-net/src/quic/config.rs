@@ -33,6 +33,7 @@ pub struct Server {
     pub(crate) protocols: Vec<(Vec<u8>, NodeId)>,
     pub(crate) tickets: Option<Box<dyn CheckTicket>>,
     pub(crate) links: usize,
+    pub(crate) links_per_address: usize,
 }
 
 impl Server {
@@ -43,6 +44,7 @@ impl Server {
             protocols: Vec::new(),
             tickets: None,
             links: LINKS,
+            links_per_address: LINKS,
         }
     }
 
@@ -64,6 +66,14 @@ impl Server {
     #[must_use]
     pub fn links(mut self, most: usize) -> Self {
         self.links = most.min(LINKS);
+        self
+    }
+
+    /// Lets one address have at most so many of them. One that hangs up has its place for a minute more (see
+    /// [`LINK_REST`](crate::limits::LINK_REST)).
+    #[must_use]
+    pub const fn links_per_address(mut self, most: usize) -> Self {
+        self.links_per_address = most;
         self
     }
 
