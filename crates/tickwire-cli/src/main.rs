@@ -23,7 +23,10 @@ mod screen;
 mod serve;
 #[cfg(test)]
 mod snapshot;
+mod status;
 mod stop;
+mod ticket;
+mod trace;
 mod tunnel;
 mod wait;
 mod weapons;
@@ -61,8 +64,8 @@ enum Command {
     Bots(bots::Args),
     Inspect(inspect::Args),
     Save(save::Args),
-    Status(quic::StatusArgs),
-    Ticket(quic::TicketArgs),
+    Status(status::Args),
+    Ticket(ticket::Args),
     Tunnel(tunnel::Args),
 }
 
@@ -76,8 +79,8 @@ fn main() -> ExitCode {
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Save(args)) => save::run(&args),
         Some(Command::Tunnel(args)) => tunnel::run(&args),
-        Some(Command::Status(args)) => quic::ask_status(&args),
-        Some(Command::Ticket(args)) => quic::issue_ticket(&args),
+        Some(Command::Status(args)) => status::run(&args),
+        Some(Command::Ticket(args)) => ticket::run(&args),
     };
     match result {
         Ok(code) => code,

@@ -207,6 +207,9 @@ pub const ACKED_PACKETS: u32 = 10;
 /// no longer than a round trip.
 pub const ACKED_WITHIN: Duration = Duration::from_millis(100);
 
+/// Addresses that are banned one by one; beyond that some of the first are let in again.
+pub const BANNED: usize = 65_536;
+
 /// How long a link that its session did not end counts among those of its address.
 ///
 /// Sessions keep a place for whoever may come back, for a minute at most.

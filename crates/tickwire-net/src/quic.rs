@@ -35,6 +35,7 @@ mod ticket;
 mod trust;
 
 pub use config::{Client, Server};
+pub use congestion::Congestion;
 pub use failure::LinkFailure;
 pub use identity::{Fingerprint, Identity, IdentityError, NoFingerprint, derive_secret};
 pub use status::{StatusNumber, status_answer, status_question};

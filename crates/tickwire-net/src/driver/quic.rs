@@ -108,6 +108,15 @@ impl Driver {
         }
     }
 
+    /// The same for the address of one link's peer, wherever it is now, besides those that are banned already.
+    pub fn ban_peer(&mut self, link: Addr) {
+        if let Some(key) = self.find_link(link)
+            && let Some(endpoint) = self.quic.endpoints.get_mut(key.endpoint)
+        {
+            endpoint.ban_peer(key.connection);
+        }
+    }
+
     /// Lets nobody in any more. Those who are there stay.
     pub fn close_door(&mut self, ListenerId(id): ListenerId) {
         if let Some(endpoint) = self.quic.endpoints.get_mut(id) {

@@ -30,7 +30,7 @@ use super::link::{Link, Origin, Stage};
 use super::share::Shares;
 use super::status::Status;
 use super::{Client, Identity, IdentityError, Server, TicketError};
-use crate::limits::{CONNECT_PATIENCE, HALF_OPEN, HANDSHAKE_PATIENCE, LINK_RECEIVE_WINDOW};
+use crate::limits::{BANNED, CONNECT_PATIENCE, HALF_OPEN, HANDSHAKE_PATIENCE, LINK_RECEIVE_WINDOW};
 use crate::{Counters, NodeId};
 
 pub(crate) struct Endpoint {
@@ -250,7 +250,10 @@ impl Endpoint {
         }
         let flight = Arc::new(Flight::default());
         let mut config = listening.config.clone();
-        config.transport_config(Arc::new(server_transport(&flight)));
+        config.transport_config(Arc::new(server_transport(
+            &flight,
+            listening.server.congestion,
+        )));
         let config = Some(Arc::new(config));
         match self.machine.accept(incoming, wall, out, config) {
             Ok((handle, conn)) => {
@@ -391,6 +394,18 @@ impl Endpoint {
         }
     }
 
+    pub(crate) fn ban_peer(&mut self, connection: usize) {
+        let link = self.link_mut(connection).map(|link| link.remote_address());
+        if let (Some(listening), Some(Host::Ip(ip))) =
+            (&mut self.listening, link.map(|addr| addr.host))
+        {
+            if listening.banned.len() >= BANNED {
+                listening.banned.pop_first();
+            }
+            listening.banned.insert(ip);
+        }
+    }
+
     /// Has at most so many connections; those that are there stay.
     pub(crate) fn set_most_links(&mut self, most: usize) {
         if let Some(listening) = &mut self.listening {
@@ -457,3 +472,6 @@ impl fmt::Debug for Endpoint {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

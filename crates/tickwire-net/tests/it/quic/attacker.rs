@@ -13,6 +13,7 @@ use quinn_proto::{
 };
 use ring::hmac;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, SignatureScheme};
 
@@ -30,19 +31,32 @@ pub(super) struct Attacker {
 
 impl Attacker {
     pub(super) fn new(from: impl Into<IpAddr>, to: SocketAddr, transport: TransportConfig) -> Self {
+        Self::with_provider(
+            from,
+            to,
+            transport,
+            rustls::crypto::ring::default_provider(),
+        )
+    }
+
+    /// The same with ciphers and curves of its own.
+    pub(super) fn with_provider(
+        from: impl Into<IpAddr>,
+        to: SocketAddr,
+        transport: TransportConfig,
+        provider: CryptoProvider,
+    ) -> Self {
         let socket = UdpSocket::bind((from.into(), 0)).unwrap();
         socket.set_nonblocking(true).unwrap();
         let reset = hmac::Key::new(hmac::HMAC_SHA256, &[7; 32]);
         let config = Arc::new(EndpointConfig::new(Arc::new(reset)));
         let mut endpoint = Endpoint::new(config, None, false, None);
-        let mut tls = rustls::ClientConfig::builder_with_provider(Arc::new(
-            rustls::crypto::ring::default_provider(),
-        ))
-        .with_protocol_versions(&[&rustls::version::TLS13])
-        .unwrap()
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(AnyServer))
-        .with_no_client_auth();
+        let mut tls = rustls::ClientConfig::builder_with_provider(Arc::new(provider))
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .unwrap()
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(AnyServer))
+            .with_no_client_auth();
         tls.alpn_protocols = vec![format!("tickwire/{PROTOCOL}").into_bytes()];
         let tls = QuicClientConfig::try_from(tls).unwrap();
         let mut config = ClientConfig::new(Arc::new(tls));

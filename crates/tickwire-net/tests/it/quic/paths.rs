@@ -69,8 +69,8 @@ fn a_lossy_path_carries_streams_whole_and_datagrams_mostly() {
     let mut relay = Relay::to(server.at);
     let mut client = Remote::new(client_of(relay.addr(), server.fingerprint));
     relay.loss = Chance::percent(5);
-    relay.delay = Duration::from_millis(5);
-    relay.jitter = Duration::from_millis(2);
+    relay.delay = Duration::from_millis(45);
+    relay.jitter = Duration::from_millis(10);
     let on = StreamId::Dialled(0);
     client.session.dial(on, client.server);
     server.until(&mut client, |server, client| {

@@ -4,9 +4,9 @@ use std::net::UdpSocket;
 
 use tickwire_net::Driver;
 use tickwire_net::quic::{LinkFailure, status_answer, status_question};
-use tickwire_session::Session;
+use tickwire_session::{Session, Transmit};
 
-use super::{Local, Remote, any_port, identity};
+use super::{Local, Remote, any_port, identity, link_of};
 use crate::PATIENCE;
 use crate::probe::Probe;
 
@@ -112,4 +112,20 @@ fn those_who_are_banned_or_late_do_not_get_in_and_others_stay() {
     let mut banned = Remote::new(server.client());
     server.until(&mut banned, |_, banned| banned.failure().is_some());
     assert_eq!(banned.failure(), Some(&LinkFailure::Unreachable));
+}
+
+#[test]
+fn a_peer_that_is_banned_does_not_come_back_under_another_number() {
+    let mut server = Local::new(identity());
+    let mut first = Remote::new(server.client());
+    server.until(&mut first, |server, _| {
+        server.driver.counters().links_accepted == 1
+    });
+    server.driver.ban_peer(link_of(0));
+    server.session.order(Transmit::Unlink { link: 0 });
+    server.until(&mut first, |_, first| first.failure().is_some());
+    assert_eq!(first.failure(), Some(&LinkFailure::Finished));
+    let mut again = Remote::new(server.client());
+    server.until(&mut again, |_, again| again.failure().is_some());
+    assert_eq!(again.failure(), Some(&LinkFailure::Unreachable));
 }

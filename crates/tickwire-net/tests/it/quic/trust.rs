@@ -1,12 +1,17 @@
 //! Who is believed: servers by their fingerprint, clients by their ticket.
 
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
+use quinn_proto::{ConnectionError, TransportConfig};
+use rustls::crypto::ring as suites;
 use tickwire_net::limits;
 use tickwire_net::quic::{Client, LinkFailure, Server, TicketIssuer, Trust};
 use tickwire_session::{Ended, Path, StreamId};
 
+use super::attacker::Attacker;
 use super::{Local, Remote, client_of, identity};
+use crate::PATIENCE;
 
 #[test]
 fn a_server_with_another_fingerprint_is_refused() {
@@ -112,4 +117,36 @@ fn only_a_good_ticket_lets_a_client_in_and_only_once() {
     // No session ever heard of the others.
     assert_eq!(server.session.opened.len(), 1);
     assert_eq!(server.driver.counters().links_refused, 5);
+}
+
+/// Handshakes fail for whoever offers nothing that is in the short list; what is in it succeeds.
+#[test]
+fn other_ciphers_and_curves_are_refused() {
+    let mut server = Local::new(identity());
+    let aes_128 = suites::cipher_suite::TLS13_AES_128_GCM_SHA256;
+    let aes_256 = suites::cipher_suite::TLS13_AES_256_GCM_SHA384;
+    let chacha = suites::cipher_suite::TLS13_CHACHA20_POLY1305_SHA256;
+    let (x25519, p256) = (suites::kx_group::X25519, suites::kx_group::SECP256R1);
+    for (cipher, curve, is_good) in [
+        (aes_128, x25519, true),
+        (chacha, x25519, true),
+        (aes_256, x25519, false),
+        (aes_128, p256, false),
+    ] {
+        let mut provider = suites::default_provider();
+        // QUIC's first packets are always sealed by AES-128, so that every client has it.
+        provider.cipher_suites = vec![cipher];
+        provider.kx_groups = vec![curve];
+        let transport = TransportConfig::default();
+        let mut peer = Attacker::with_provider(Ipv4Addr::LOCALHOST, server.at, transport, provider);
+        let deadline = server.driver.now() + PATIENCE;
+        while !peer.is_connected() && peer.lost.is_none() {
+            assert!(server.driver.now() < deadline, "neither in nor out");
+            server.turn();
+            peer.pump();
+        }
+        assert_eq!(peer.is_connected(), is_good, "{cipher:?} {curve:?}");
+        let is_refused = matches!(peer.lost, Some(ConnectionError::ConnectionClosed(_)));
+        assert_eq!(is_refused, !is_good, "{:?}", peer.lost);
+    }
 }
