@@ -48,6 +48,8 @@ pub(crate) struct Link {
     is_sending: bool,
     /// What ended it.
     lost: Option<ConnectionError>,
+    /// Nothing more is said to its peer, who never proved its address: a farewell may be one byte too many.
+    is_mute: bool,
 }
 
 /// How a connection began. Its number names it in every log line, and to its session.
@@ -106,6 +108,7 @@ impl Link {
             is_touched: false,
             is_sending: false,
             lost: None,
+            is_mute: false,
         }
     }
 
@@ -290,6 +293,8 @@ impl Link {
 
     /// Its time is over: nobody answered, or the peer did not show what it has to.
     pub(super) fn give_up(&mut self, wall: time::Instant) {
+        self.is_mute =
+            self.conn.side().is_server() && matches!(self.stage, Stage::Handshake { .. });
         self.conn.close(wall, code::DONE, Bytes::new());
         // What is closed here is told nowhere else.
         self.lost = Some(ConnectionError::TimedOut);
@@ -305,7 +310,8 @@ impl Link {
         wall: time::Instant,
         out: &mut Vec<u8>,
     ) -> Option<Transmit> {
-        self.conn.poll_transmit(wall, LINK_SEGMENTS, out)
+        let transmit = self.conn.poll_transmit(wall, LINK_SEGMENTS, out);
+        transmit.filter(|_| !self.is_mute)
     }
 
     /// What the session has to hear of the room of datagrams.

@@ -1,4 +1,4 @@
-//! What strangers cost those who play: a hundred who join at once, and a flood of first packets.
+//! What a flood of first packets costs those who play.
 
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,40 +13,8 @@ use super::resident_bytes;
 use super::table::{CLIENTS, INPUT, SNAPSHOT, Table, connect, listen};
 use super::talker::Talker;
 use crate::suite::ANY_PORT;
-use crate::suite::clock::timed;
 use crate::suite::report::{Figure, Ratio, Target};
 use crate::suite::rounds::Spread;
-
-const JOINING: usize = 100;
-
-/// The longest turn of a server while a hundred join at once: a step can wait for one turn at most.
-pub(super) fn joins() -> anyhow::Result<Vec<Figure>> {
-    let mut samples = Vec::new();
-    for _ in 0..9 {
-        let (mut server, client) = listen(Congestion::default())?;
-        let mut session = Talker::default();
-        let mut clients = Driver::new()?;
-        let mut pilots = [(); JOINING].map(|()| Talker::default());
-        for _ in 0..JOINING {
-            connect(&mut clients, &client)?;
-        }
-        let mut longest = Duration::ZERO;
-        while server.counters().links_accepted < JOINING as u64 {
-            let now = clients.now();
-            let mut sessions = pilots.each_mut().map(|pilot| pilot as &mut dyn Session);
-            clients.turn(now, &mut sessions)?;
-            let until = server.now() + Duration::from_millis(1);
-            let (time, turned) = timed(|| server.turn(until, &mut [&mut session]));
-            turned?;
-            longest = longest.max(time);
-        }
-        samples.push(longest.as_secs_f64() * 1e3);
-    }
-    Ok(vec![Figure {
-        target: Some(Target::AtMost(2.0)),
-        ..Figure::plain("100 QUIC joins: longest turn", Spread::of(samples), "ms")
-    }])
-}
 
 /// First packets a second.
 const FLOOD: u32 = 50_000;
@@ -58,7 +26,7 @@ const LASTS: Duration = Duration::from_secs(10);
 const AFTERMATH: Duration = Duration::from_secs(6);
 
 /// 64 players, quiet and then under a flood of first packets, a hundredth of them well formed.
-pub(super) fn flood() -> anyhow::Result<Vec<Figure>> {
+pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
     let (server, client) = listen(Congestion::default())?;
     let initials = first_packets(&client, 400)?;
     let mut table = Table::join(server, &client, CLIENTS)?;
