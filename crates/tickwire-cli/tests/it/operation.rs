@@ -158,6 +158,8 @@ fn a_server_that_drains_waits_for_its_players_and_lets_nobody_in() {
     server.line_with("bot-2 joined");
     server.terminate();
     server.line_with("the server ends in 600 s: please leave");
+    // What is answered is told anew with every report.
+    server.line_with("steps");
     let status = run(&["status", &at]);
     assert!(status.stdout.ends_with("draining\n"), "{status:?}");
     let late = run(&play("2"));

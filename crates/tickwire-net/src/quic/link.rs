@@ -314,7 +314,8 @@ impl Link {
         // does is lost; the server's part of a handshake is shorter.
         let transmit = self.conn.poll_transmit(wall, 1, out)?;
         let stats = self.conn.stats();
-        (stats.udp_tx.bytes <= 3 * stats.udp_rx.bytes).then_some(transmit)
+        let received = FIRST_PACKET_SHORTEST + stats.udp_rx.bytes;
+        (stats.udp_tx.bytes <= 3 * received).then_some(transmit)
     }
 
     /// What the session has to hear of the room of datagrams.
@@ -352,6 +353,9 @@ impl fmt::Debug for Link {
             .finish_non_exhaustive()
     }
 }
+
+/// What a connection begins with is at least this long (RFC 9000 section 14.1). `quinn-proto` does not count it.
+const FIRST_PACKET_SHORTEST: u64 = 1_200;
 
 /// A ticket that is longer than any.
 #[derive(Debug)]
