@@ -58,7 +58,10 @@ impl Attacker {
             .with_custom_certificate_verifier(Arc::new(AnyServer))
             .with_no_client_auth();
         tls.alpn_protocols = vec![format!("tickwire/{PROTOCOL}").into_bytes()];
-        let tls = QuicClientConfig::try_from(tls).unwrap();
+        // First packets are sealed by AES-128, whatever is offered in them.
+        let initial = rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
+        let initial = initial.tls13().unwrap().quic_suite().unwrap();
+        let tls = QuicClientConfig::with_initial(Arc::new(tls), initial).unwrap();
         let mut config = ClientConfig::new(Arc::new(tls));
         config.transport_config(Arc::new(transport));
         let connected = endpoint.connect(now(), config, to, "localhost");

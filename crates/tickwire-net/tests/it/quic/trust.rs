@@ -134,7 +134,6 @@ fn other_ciphers_and_curves_are_refused() {
         (aes_128, p256, false),
     ] {
         let mut provider = suites::default_provider();
-        // QUIC's first packets are always sealed by AES-128, so that every client has it.
         provider.cipher_suites = vec![cipher];
         provider.kx_groups = vec![curve];
         let transport = TransportConfig::default();
