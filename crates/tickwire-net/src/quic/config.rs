@@ -79,7 +79,7 @@ impl Server {
         self
     }
 
-    /// Has its links share networks in another way. The default is measured to suit games.
+    /// Has its links share networks in another way; `cargo xtask bench quic` compares them.
     #[must_use]
     pub const fn congestion(mut self, congestion: Congestion) -> Self {
         self.congestion = congestion;

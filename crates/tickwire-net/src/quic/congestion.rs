@@ -26,9 +26,9 @@ pub enum Congestion {
     /// Cubic, but never less than a game needs: see [`WINDOW_FLOOR`].
     #[default]
     FlooredCubic,
-    /// Cubic as it is. At 5 % loss and 100 ms it loses a third of what a game sends.
+    /// Cubic as it is.
     Cubic,
-    /// New Reno as it is, which does no better.
+    /// New Reno as it is.
     NewReno,
     /// BBR, which does not back off at random loss.
     Bbr,
