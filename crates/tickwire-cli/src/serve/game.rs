@@ -10,6 +10,7 @@ use tickwire_demo::gateway::Notice;
 use tickwire_net::Driver;
 use tickwire_session::{Instant, Session};
 
+use super::camera::Camera;
 use super::company::Company;
 use super::drain::Drain;
 use super::meter::Meter;
@@ -28,6 +29,8 @@ pub(super) struct Game {
     pub(super) saves: Option<SaveFile>,
     /// One for each protocol, or none at all.
     pub(super) records: Vec<RecordFile>,
+    /// Who looks on for a recording.
+    pub(super) camera: Option<Camera>,
     /// Where it is reached over QUIC.
     pub(super) encrypted: Option<quic::Listening>,
     pub(super) drain: Drain,
@@ -51,6 +54,7 @@ impl Game {
             taps.iter_mut().map(|tap| tap as &mut dyn Session).collect()
         };
         sessions.extend(self.company.sessions());
+        sessions.extend(self.camera.as_mut().map(Camera::session));
         run(driver, until, &mut sessions).context("waiting for sockets failed")
     }
 
@@ -74,6 +78,12 @@ impl Game {
     /// Peers that are not the server's own bots.
     pub(super) fn guests(&self) -> usize {
         self.host.peers().saturating_sub(self.company.count())
+    }
+
+    /// Ends the recordings.
+    pub(super) fn finish_records(&mut self, now: Instant) -> anyhow::Result<()> {
+        let mut records = self.records.iter_mut();
+        records.try_for_each(|record| record.finish(now))
     }
 
     /// Tells every player that it is over.

@@ -3,12 +3,13 @@
 mod command;
 mod endings;
 mod inspect;
-mod lossy;
+mod lag;
 mod operation;
 mod pty;
 mod quic;
 mod readme;
 mod reone;
+mod replay;
 mod saving;
 mod serving;
 mod terminal;

@@ -16,10 +16,9 @@ use tickwire_demo::{Host, Loadout, STEP};
 use tickwire_net::quic::{Client, Identity, Server, Trust};
 use tickwire_net::{Driver, NodeId};
 use tickwire_session::{Addr, Session};
-use tickwire_sim::{Chance, Conditions};
 
 use crate::command::{Done, Running, run, start};
-use crate::lossy::LossyProxy;
+use crate::lag::lag;
 
 /// Longer than anything takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -116,7 +115,7 @@ impl Table {
     }
 }
 
-const LOOK: Look = Look { ch: 64, col: 15 };
+const LOOK: Look = Look { chr: 64, col: 15 };
 
 #[test]
 fn one_port_carries_every_protocol_and_a_player_may_move() {
@@ -146,7 +145,7 @@ fn one_port_carries_every_protocol_and_a_player_may_move() {
 pub(crate) fn serve(identity: &Path, at: &str, options: &[&str]) -> (Running, SocketAddr, String) {
     let at = format!("--quic={at}");
     let identity = identity.to_str().unwrap();
-    let mut arguments = vec!["serve", &at, "--identity", identity];
+    let mut arguments = vec!["serve", "all", &at, "--identity", identity];
     arguments.extend(options);
     let server = start(&arguments);
     let ready = server.line_with("ready lwar");
@@ -193,14 +192,8 @@ fn bots_of_every_protocol_play_on_one_encrypted_port() {
 fn five_percent_loss_at_a_hundred_milliseconds_loses_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let (_server, addr, fingerprint) = serve(folder.path(), "127.0.0.1:0", &[]);
-    let conditions = Conditions {
-        latency: Duration::from_millis(45),
-        jitter: Duration::from_millis(10),
-        loss: Chance::percent(5),
-        ..Conditions::IDEAL
-    };
-    let proxy = LossyProxy::with(addr, conditions, 1);
-    let at = proxy.addr.to_string();
+    let (_proxy, slow) = lag(addr, "delay=45ms,jitter=10ms,loss=5%");
+    let at = slow.to_string();
     let playing = PROTOCOLS.iter().map(|protocol| {
         let mut arguments = bots(protocol.name, &at, &fingerprint);
         arguments.extend(["--count", "2", "--seconds", "8"]);
