@@ -26,7 +26,7 @@ use tickwire_wire::{DecodeError, Trace};
 use crate::tiles::{
     Act, Block, BlockId, Bot, Cell, Direction, Look, Neighbour, Sublayer, Tile, TileView,
 };
-use crate::{Intent, Loadout, PilotId, Score, View, Worlds};
+use crate::{Effect, Intent, Loadout, PilotId, Score, View, Worlds};
 
 pub use load::LoadError;
 pub use notice::Notice;
@@ -225,6 +225,27 @@ pub trait ArenaClient: ClientGateway {
 
     /// What the player wants from now on.
     fn act(&mut self, intent: &Intent);
+
+    /// What happened since this was last asked, to be shown for a moment.
+    fn take_effects(&mut self) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    /// Asks to be called otherwise; an error is a sentence for the player.
+    fn rename(&mut self, _name: &str) -> Result<(), String> {
+        Err("this protocol has no word for it".into())
+    }
+
+    /// Chooses what the next ship carries; an error is a sentence for the player.
+    fn select(&mut self, _now: Instant, _loadout: Loadout) -> Result<(), String> {
+        Err("this protocol has no word for it".into())
+    }
+
+    /// Says in which order the player's own program has the game's databases, where a protocol has any. To be
+    /// called before the session begins; an error is a sentence for the player.
+    fn set_databases(&mut self, _paths: &[String]) -> Result<(), String> {
+        Err("this protocol has no databases".into())
+    }
 
     /// Asks to be somewhere else at once; an error is a sentence for the player.
     fn teleport(&mut self, _now: Instant) -> Result<(), String> {

@@ -5,9 +5,11 @@
 //! nothing here knows which protocol is in between. The loop is the [`seat`]'s, for every game.
 
 mod editor;
+mod flashes;
 mod helm;
 mod keys;
 mod killer;
+mod line;
 mod netgraph;
 mod panels;
 mod seat;
@@ -35,15 +37,18 @@ use crate::screen::{self, Input};
 use crate::stop::Stop;
 use crate::weapons;
 use editor::{Edited, Editor};
+use flashes::Flashes;
 use helm::{Aim, Helm};
 use killer::Killer;
+use line::Meaning;
 use seat::{Game, Margin, Seat};
 
 /// Fly a ship yourself, in this terminal, or walk and build in the tile world.
 ///
 /// In the arena, W A S D or the arrows fly, Z and C strafe, Space and 2 to 4 fire. Weapons aim by themselves at the
 /// nearest enemy ahead; the mouse aims instead while it is moved, and its left button fires. Enter
-/// chats, Tab shows the scores, + and - zoom, ? shows all keys, q leaves.
+/// chats, or changes your name and weapons with /name and /weapons where the protocol can, Tab shows the scores,
+/// + and - zoom, ? shows all keys, q leaves.
 ///
 /// In the tile world (pixmess), the arrows or W A S D walk, Y U B N, 7 9 1 3 or Home, Page Up, End and
 /// Page Down walk diagonally, and Shift with an arrow only turns. Space places a block in front, X takes
@@ -66,6 +71,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "A,B,C,D", value_parser = weapons::parse)]
     weapons: Option<Loadout>,
 
+    /// The databases that your own program has, in its own order. OpenDrakan only.
+    #[arg(long, value_name = "PATH,PATH", value_delimiter = ',')]
+    databases: Option<Vec<String>>,
+
     /// Record what you and the server say, for `tickwire inspect`.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -81,6 +90,7 @@ struct Picture {
     view: View,
     scores: Vec<Score>,
     blasts: Vec<Blast>,
+    flashes: Flashes,
     camera: Camera,
     aim: Aim,
     loadout: Loadout,
@@ -124,9 +134,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match args.protocol.connect {
         Connect::Arena(connect) => {
             let loadout = args.weapons.unwrap_or_default();
-            let gateway = connect(now, to, &args.name, loadout);
+            let mut gateway = connect(now, to, &args.name, loadout);
+            if let Some(databases) = &args.databases {
+                gateway.set_databases(databases).map_err(Misuse)?;
+            }
             let flight = Flight::new(gateway, loadout, &seat);
             seat.play(flight, panels::draw)
+        }
+        Connect::Tiles(_) if args.databases.is_some() => {
+            let why = "--databases are for OpenDrakan: leave them out";
+            anyhow::bail!(Misuse(why.into()))
         }
         Connect::Tiles(_) if args.weapons.is_some() => {
             let why = "--weapons are for ships, and nobody flies in the tile world: leave them out";
@@ -182,6 +199,8 @@ impl Game for Flight {
         let (intent, aim) = self.helm.steer(now, &view, camera, arena);
         self.gateway.act(&intent);
         self.picture.blasts = self.blasts.update(&view);
+        let effects = self.gateway.take_effects();
+        self.picture.flashes.update(now, effects);
         self.picture.view = view;
         let scores = self.gateway.scores();
         let own = self.picture.view.own_ship().and_then(|ship| ship.owner);
@@ -241,6 +260,7 @@ impl Flight {
                 view: View::default(),
                 scores: Vec::new(),
                 blasts: Vec::new(),
+                flashes: Flashes::default(),
                 camera: Camera::around(Vec2::ZERO, zoom),
                 aim: Aim::Ahead,
                 loadout,
@@ -251,6 +271,22 @@ impl Flight {
             killer: Killer::default(),
             leaves: false,
         }
+    }
+
+    /// Does what a line says.
+    fn follow(&mut self, now: Instant, line: &str) -> Result<(), String> {
+        match line::read(line)? {
+            Meaning::Say(text) => self.gateway.chat(now, &text)?,
+            Meaning::Rename(name) => {
+                self.gateway.rename(&name)?;
+                self.picture.margin.name = name;
+            }
+            Meaning::Select(loadout) => {
+                self.gateway.select(now, loadout)?;
+                self.picture.loadout = loadout;
+            }
+        }
+        Ok(())
     }
 
     fn press(&mut self, now: Instant, key: KeyEvent) {
@@ -264,8 +300,8 @@ impl Flight {
             match editor.press(key) {
                 Edited::Writing => return,
                 Edited::Done(text) if !text.is_empty() => {
-                    let said = self.gateway.chat(now, &text);
-                    self.picture.margin.complain(now, "not said", said);
+                    let done = self.follow(now, &text);
+                    self.picture.margin.complain(now, "not done", done);
                 }
                 Edited::Done(_) | Edited::Cancelled => {}
             }

@@ -113,7 +113,7 @@ const HELP: &[(&str, &str)] = &[
     ("Space 2 3 4", "fire"),
     ("mouse", "aim; its left button fires"),
     ("T", "teleport, where the server allows it"),
-    ("Enter", "chat"),
+    ("Enter", "chat; /name and /weapons change yours"),
     ("Tab", "scores"),
     ("+ -", "zoom"),
     ("?", "this help"),
@@ -199,6 +199,7 @@ fn draw_arena(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     frame.render_widget(canvas, area);
     set_hints(picture, area, frame.buffer_mut());
     set_sight(picture, area, frame.buffer_mut());
+    picture.flashes.draw(picture.camera, area, frame);
     draw_notices(&picture.margin, area, frame);
     draw_news(picture, area, frame);
     if picture.shows_scores {

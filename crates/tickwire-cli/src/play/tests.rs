@@ -6,7 +6,7 @@ use super::seat::Stage;
 use super::*;
 use crate::arena_canvas::tests::{scene, scores};
 use crate::snapshot;
-use tickwire_demo::OwnerId;
+use tickwire_demo::{Effect, OwnerId};
 
 fn picture() -> Picture {
     let mut view = scene();
@@ -31,6 +31,7 @@ fn picture() -> Picture {
         view,
         scores: scores(),
         blasts: Vec::new(),
+        flashes: Flashes::default(),
         loadout: Loadout::STANDARD,
         fires: [true, false, false, false],
         shows_scores: false,
@@ -116,4 +117,30 @@ fn whoever_lost_a_ship_reads_why() {
         text.contains("Grace destroyed your ship: the next one"),
         "{text}"
     );
+}
+
+#[test]
+fn what_happens_is_shown_for_a_moment() {
+    let mut picture = picture();
+    let ship = *picture.view.own_ship().unwrap();
+    let effects = vec![
+        Effect::Impact {
+            at: ship.position + Vec2::new(200.0, -100.0),
+        },
+        Effect::Muzzle {
+            at: ship.position,
+            heading: ship.heading,
+        },
+        Effect::Heard { what: "gun" },
+        Effect::Hit { by: "Grace".into() },
+    ];
+    let signs = ["✶", "✹", "♪ gun", "hit by Grace"];
+    picture.flashes.update(Instant::ZERO, effects);
+    let text = snapshot::text(&picture, (80, 24), panels::draw);
+    assert!(signs.iter().all(|sign| text.contains(sign)), "{text}");
+    picture
+        .flashes
+        .update(Instant::from_millis(400), Vec::new());
+    let text = snapshot::text(&picture, (80, 24), panels::draw);
+    assert!(!signs.iter().any(|sign| text.contains(sign)), "{text}");
 }
