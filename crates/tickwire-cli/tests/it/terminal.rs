@@ -351,7 +351,7 @@ fn somebody_takes_another_name_and_other_weapons() {
 #[test]
 fn collisions_are_drawn_where_they_happened() {
     // Hunters find somebody who stands still.
-    let (_server, addr) = serve("lwar", &["--bots", "5", "--difficulty", "hard"]);
+    let (_server, addr) = serve("lwar", &["--bots", "12", "--difficulty", "hard"]);
     let addr = addr.to_string();
     let terminal = Terminal::start(&["play", "lwar", "--connect", &addr, "--name", "Ada"]);
     terminal.wait_for_text("✶");
@@ -359,7 +359,7 @@ fn collisions_are_drawn_where_they_happened() {
 
 #[test]
 fn shots_are_seen_and_heard_whatever_order_the_databases_have() {
-    let (_server, addr) = serve("opendrakan", &["--bots", "5", "--difficulty", "hard"]);
+    let (_server, addr) = serve("opendrakan", &["--bots", "12", "--difficulty", "hard"]);
     let addr = addr.to_string();
     let own = "arena/sounds.db,arena/other.db,arena/ships.db";
     let play = ["play", "opendrakan", "--connect", &addr];
