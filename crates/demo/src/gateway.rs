@@ -247,6 +247,15 @@ pub trait ArenaClient: ClientGateway {
         Err("this protocol has no databases".into())
     }
 
+    /// Loads what the server has for those who look at a screen, and shows others the player's emblem, if it
+    /// wants one; an error is a sentence for the player. To be called before the session begins.
+    fn load_content(&mut self, emblem: Option<char>) -> Result<(), String> {
+        match emblem {
+            Some(_) => Err("this protocol takes no emblems".into()),
+            None => Ok(()),
+        }
+    }
+
     /// Asks to be somewhere else at once; an error is a sentence for the player.
     fn teleport(&mut self, _now: Instant) -> Result<(), String> {
         Err("this protocol has no word for it".into())
@@ -267,6 +276,15 @@ pub trait TileClient: ClientGateway {
 
     /// Everybody in sight but the player.
     fn others(&self) -> Vec<Resident<'_>>;
+
+    /// Whether it only watches: its position is where it looks, and nothing else can be done.
+    fn is_spectator(&self) -> bool;
+
+    /// Asks which number the player has; the answer is a notice.
+    fn identify(&mut self) -> Result<(), String>;
+
+    /// Hears no more of whoever is nearest, until its place is seen anew; who that was.
+    fn ignore_nearest(&mut self) -> Result<String, String>;
 
     /// Takes a step; an error is a sentence for the player.
     fn walk(&mut self, now: Instant, direction: Direction) -> Result<(), String>;

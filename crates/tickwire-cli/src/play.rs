@@ -52,7 +52,7 @@ use seat::{Game, Margin, Seat};
 ///
 /// In the tile world (pixmess), the arrows or W A S D walk, Y U B N, 7 9 1 3 or Home, Page Up, End and
 /// Page Down walk diagonally, and Shift with an arrow only turns. Space places a block in front, X takes
-/// one away, [ and ] choose. Enter chats, q leaves.
+/// one away, [ and ] choose. I ignores whoever is nearest, P asks which player you are. Enter chats, q leaves.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The protocol to speak.
@@ -63,7 +63,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1")]
     connect: String,
 
-    /// What others call you.
+    /// What others call you. In the tile world, whoever has an empty name only watches.
     #[arg(long, value_name = "NAME", default_value = "player", value_parser = name::parse)]
     name: String,
 
@@ -74,6 +74,10 @@ pub(crate) struct Args {
     /// The databases that your own program has, in its own order. OpenDrakan only.
     #[arg(long, value_name = "PATH,PATH", value_delimiter = ',')]
     databases: Option<Vec<String>>,
+
+    /// A character that others see beside your name, where the protocol and the server take one.
+    #[arg(long, value_name = "CHARACTER")]
+    emblem: Option<char>,
 
     /// Record what you and the server say, for `tickwire inspect`.
     #[arg(long, value_name = "FILE")]
@@ -113,6 +117,9 @@ impl Picture {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.name.is_empty() && matches!(args.protocol.connect, Connect::Arena(_)) {
+        anyhow::bail!(Misuse("a name must not be empty".into()));
+    }
     let port = args.encryption.default_port(args.protocol.port);
     let server = address::resolve(&args.connect, port)?;
     if !screen::is_terminal() {
@@ -138,6 +145,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             if let Some(databases) = &args.databases {
                 gateway.set_databases(databases).map_err(Misuse)?;
             }
+            gateway.load_content(args.emblem).map_err(Misuse)?;
             let flight = Flight::new(gateway, loadout, &seat);
             seat.play(flight, panels::draw)
         }

@@ -19,7 +19,7 @@ impl Walker {
         connect: impl FnOnce(Look) -> Result<Box<dyn TileClient>, String>,
     ) -> Result<Self, String> {
         let look = Look {
-            ch: u16::from(b'@'),
+            chr: u16::from(b'@'),
             // Any ink but black.
             col: 9 + u16::try_from(seed % 6).unwrap_or_default(),
         };

@@ -242,7 +242,7 @@ impl Margin {
         }
     }
 
-    fn notice(&mut self, now: Instant, text: String) {
+    pub(super) fn notice(&mut self, now: Instant, text: String) {
         if self.notices.len() == NOTICES_KEPT {
             self.notices.pop_front();
         }

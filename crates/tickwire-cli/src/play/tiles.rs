@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
 use tickwire_demo::gateway::{ClientGateway, TileClient};
+use tickwire_demo::printable;
 use tickwire_demo::tiles::{Block, Cell, Direction, Look, Sublayer, Tile};
 use tickwire_session::Instant;
 
@@ -21,7 +22,7 @@ use keys::{Command, command};
 
 /// What a person looks like: white.
 pub(super) const LOOK: Look = Look {
-    ch: b'@' as u16,
+    chr: b'@' as u16,
     col: 15,
 };
 
@@ -65,10 +66,21 @@ const fn floor(name: &'static str, block: Block) -> Ware {
 struct Picture {
     margin: Margin,
     land: Land,
-    others: Vec<(Cell, Look)>,
+    others: Vec<Other>,
     position: Cell,
     facing: Direction,
     ware: usize,
+    /// Only looks, and stands nowhere.
+    watches: bool,
+}
+
+/// Somebody else.
+#[derive(Clone, Debug)]
+struct Other {
+    at: Cell,
+    look: Look,
+    /// As it can be printed.
+    name: String,
 }
 
 /// The cells in sight, row by row.
@@ -167,6 +179,7 @@ impl Game for Walk {
 
 impl Walk {
     fn new(gateway: Box<dyn TileClient>, seat: &Seat) -> Self {
+        let watches = gateway.is_spectator();
         Self {
             gateway,
             editor: None,
@@ -178,6 +191,7 @@ impl Walk {
                 position: Cell::default(),
                 facing: Direction::South,
                 ware: 0,
+                watches,
             },
             steps: 0,
             leaves: false,
@@ -195,7 +209,11 @@ impl Walk {
         let others = gateway.others();
         self.picture.others = others
             .iter()
-            .map(|other| (other.position, other.look))
+            .map(|other| Other {
+                at: other.position,
+                look: other.look,
+                name: printable(other.name),
+            })
             .collect();
     }
 
@@ -235,6 +253,19 @@ impl Walk {
                 self.build(now, ware.sublayer, ware.block);
             }
             Command::Remove => self.build(now, Sublayer::Solid, Block::EMPTY),
+            Command::Identify => {
+                let asked = self.gateway.identify();
+                self.picture.margin.complain(now, "not asked", asked);
+            }
+            Command::Ignore => {
+                let text = match self.gateway.ignore_nearest() {
+                    Ok(name) => {
+                        format!("you ignore {}, until you come here anew", printable(&name))
+                    }
+                    Err(why) => format!("nobody is ignored: {why}"),
+                };
+                self.picture.margin.notice(now, text);
+            }
         }
     }
 
@@ -242,7 +273,8 @@ impl Walk {
     fn walk(&mut self, now: Instant, direction: Direction) {
         self.picture.facing = direction;
         let ahead = self.ahead().and_then(|cell| self.gateway.tile(cell));
-        let free = ahead.is_none_or(|tile| tile.is_free() || tile.solid.is_pushable());
+        let free = self.picture.watches
+            || ahead.is_none_or(|tile| tile.is_free() || tile.solid.is_pushable());
         // Held keys repeat faster than one can walk; those in between are not missed.
         if free && self.gateway.walk(now, direction).is_ok() {
             self.steps += 1;

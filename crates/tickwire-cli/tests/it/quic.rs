@@ -116,7 +116,7 @@ impl Table {
     }
 }
 
-const LOOK: Look = Look { ch: 64, col: 15 };
+const LOOK: Look = Look { chr: 64, col: 15 };
 
 #[test]
 fn one_port_carries_every_protocol_and_a_player_may_move() {

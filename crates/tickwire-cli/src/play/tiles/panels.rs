@@ -40,7 +40,8 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
     let places = places(area);
     let margin = &picture.margin;
     let playing = margin.stage == Stage::Playing;
-    let position = format!("  at {}", picture.position);
+    let verb = if picture.watches { "watching" } else { "at" };
+    let position = format!("  {verb} {}", picture.position);
     let of_player = if playing { position } else { String::new() };
     draw_header(margin, of_player, places.header, frame);
     let keys: &[_] = if playing {
@@ -73,6 +74,8 @@ const HELP: &[(&str, &str)] = &[
     ("Space", "place a block in front"),
     ("X Delete", "take one away"),
     ("[ ]", "choose what to place"),
+    ("I", "ignore whoever is nearest"),
+    ("P", "ask which player you are"),
     ("Enter", "chat"),
     ("?", "this help"),
     ("q", "leave"),
@@ -89,12 +92,15 @@ fn draw_world(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
             }
         }
     }
-    for (cell, look) in &picture.others {
-        if let Some(place) = land.place(*cell) {
-            set_entity(canvas, area, place, *look);
-        }
+    let others = || picture.others.iter();
+    for (other, place) in others().filter_map(|other| Some((other, land.place(other.at)?))) {
+        set_name(canvas, area, place, &other.name);
     }
-    if let Some(place) = land.place(picture.position) {
+    // Whoever stands where a name would be hides it.
+    for (other, place) in others().filter_map(|other| Some((other, land.place(other.at)?))) {
+        set_entity(canvas, area, place, other.look);
+    }
+    if let Some(place) = land.place(picture.position).filter(|_| !picture.watches) {
         set_entity(canvas, area, place, LOOK);
     }
     let ahead = picture.position.step(picture.facing);
@@ -144,7 +150,7 @@ fn set_tile(canvas: &mut Buffer, area: Rect, place: (u16, u16), tile: Tile) {
 }
 
 fn set_entity(canvas: &mut Buffer, area: Rect, place: (u16, u16), look: Look) {
-    let ch = char::from_u32(look.ch.into()).filter(|ch| ch.is_ascii_graphic());
+    let ch = char::from_u32(look.chr.into()).filter(|ch| ch.is_ascii_graphic());
     if let Some(at) = spots(area, place).next() {
         let ink = INKS[usize::from(look.col & 15)];
         canvas[at]
@@ -152,6 +158,19 @@ fn set_entity(canvas: &mut Buffer, area: Rect, place: (u16, u16), look: Look) {
             .set_style(Style::new().fg(ink).add_modifier(Modifier::BOLD));
     }
 }
+
+/// The name of somebody, in the cells east of it.
+fn set_name(canvas: &mut Buffer, area: Rect, place: (u16, u16), name: &str) {
+    let Some((x, y)) = spots(area, place).next() else {
+        return;
+    };
+    let x = x.saturating_add(2);
+    let room = usize::from(area.right().saturating_sub(x));
+    canvas.set_stringn(x, y, name, room.min(NAME_SHOWN), palette::LABEL);
+}
+
+/// Characters of a name that are shown: more would hide what is east of it.
+const NAME_SHOWN: usize = 12;
 
 /// What is in the player's hands, and where it would go.
 fn draw_hands(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
