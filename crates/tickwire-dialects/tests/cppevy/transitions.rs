@@ -168,14 +168,22 @@ fn stay(state: &str, what: &str) -> (ServerScript, Vec<Object<'static>>) {
             s.events();
             s.send(1, &[action(WAVE, &[])]);
             let asked = s.action();
-            s.act(|now, server| server.answer(now, asked, Answer::Success(&[])).unwrap());
+            s.act(|now, server| {
+                server
+                    .answer(now, asked, Answer::Success(&[]))
+                    .expect("the script keeps to the contract")
+            });
         }
         "the game has not answered for `ANSWER_PATIENCE`" => {
             s.send(1, &[action(WAVE, &[])]);
             s.pass(ANSWER_PATIENCE);
         }
         "a sending is due" => {
-            s.act(|_, server| server.set_state(id(0), HEALTH, &[1]).unwrap());
+            s.act(|_, server| {
+                server
+                    .set_state(id(0), HEALTH, &[1])
+                    .expect("the script keeps to the contract")
+            });
             s.pass(STATE_PERIOD * 2);
         }
         other => panic!("nothing does: {other}"),
