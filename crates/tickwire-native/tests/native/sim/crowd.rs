@@ -40,7 +40,7 @@ const WORST: Conditions = Conditions {
     duplication: Chance::percent(10),
     reordering: Chance::percent(10),
     reordering_delay: Duration::from_millis(60),
-    bottleneck: None,
+    ..Conditions::IDEAL
 };
 
 /// A network on which nothing is lost.
