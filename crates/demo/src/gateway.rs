@@ -176,7 +176,7 @@ pub trait ServerGateway {
 }
 
 /// The client's half, whichever the game: one player.
-pub trait ClientGateway {
+pub trait ClientGateway: Send {
     /// The session, for whoever drives it.
     fn session(&mut self) -> &mut dyn Session;
 
@@ -212,6 +212,22 @@ pub trait ClientGateway {
 
     /// Leaves, in the protocol's own way.
     fn disconnect(&mut self, now: Instant);
+}
+
+/// The client's half of somebody who looks on: a camera.
+pub trait Spectator: ClientGateway {
+    /// Asks to be told everything anew, so that a recording can be played back from there.
+    fn ask_anew(&mut self);
+}
+
+/// Whether a protocol has places for people who only look on.
+pub fn knows_spectators(protocol: &Protocol) -> bool {
+    protocol.name == native::PROTOCOL.name
+}
+
+/// Connects somebody who only looks on, if the protocol knows such people.
+pub fn watch(protocol: &Protocol, now: Instant, server: Addr) -> Option<Box<dyn Spectator>> {
+    knows_spectators(protocol).then(|| native::watch(now, server))
 }
 
 /// The client's half of a pilot in the arena.

@@ -61,6 +61,7 @@ Exit codes:
 enum Command {
     Serve(serve::Args),
     Play(play::Args),
+    Replay(play::replay::Args),
     Bots(bots::Args),
     Inspect(inspect::Args),
     Lag(lag::Args),
@@ -76,6 +77,7 @@ fn main() -> ExitCode {
         None => serve::run(&demo.with_company()),
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Play(args)) => play::run(&args),
+        Some(Command::Replay(args)) => play::replay::run(&args),
         Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Lag(args)) => lag::run(&args),

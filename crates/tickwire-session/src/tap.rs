@@ -4,13 +4,15 @@
 //! recording from which [`Recording`] reads back every call, so that the same session can be run again
 //! on the same input.
 
+mod index;
 mod recording;
 
 use alloc::vec::Vec;
 
 use crate::{Addr, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, Transmit};
 
-pub use recording::{BadRecording, Record, Recorder, Recording};
+pub use index::Index;
+pub use recording::{About, BadRecording, Record, Recorded, Recorder, Recording};
 
 /// A session with an observer on its paths.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 //! more, since the world has no end. The loop is the [`seat`](super::seat)'s.
 
 mod keys;
-mod panels;
+pub(super) mod panels;
 
 use std::process::ExitCode;
 
@@ -63,8 +63,8 @@ const fn floor(name: &'static str, block: Block) -> Ware {
 
 /// All that one drawing needs.
 #[derive(Clone, Debug)]
-struct Picture {
-    margin: Margin,
+pub(super) struct Picture {
+    pub(super) margin: Margin,
     land: Land,
     others: Vec<Other>,
     position: Cell,
@@ -81,6 +81,38 @@ struct Other {
     look: Look,
     /// As it can be printed.
     name: String,
+}
+
+impl Picture {
+    /// Before anything was seen.
+    pub(super) fn new(margin: Margin, watches: bool) -> Self {
+        Self {
+            margin,
+            land: Land::default(),
+            others: Vec::new(),
+            position: Cell::default(),
+            facing: Direction::South,
+            ware: 0,
+            watches,
+        }
+    }
+
+    /// What a walker sees, on a screen of this size.
+    pub(super) fn look_around(&mut self, walker: &dyn TileClient, area: Rect) {
+        let Some(position) = walker.position() else {
+            return;
+        };
+        let (width, height) = panels::cells(area);
+        self.position = position;
+        self.land = Land::around(position, width, height, |cell| walker.tile(cell));
+        let others = walker.others();
+        let shown = others.iter().map(|other| Other {
+            at: other.position,
+            look: other.look,
+            name: printable(other.name),
+        });
+        self.others = shown.collect();
+    }
 }
 
 /// The cells in sight, row by row.
@@ -167,7 +199,7 @@ impl Game for Walk {
     }
 
     fn picture(&mut self) -> Picture {
-        self.look_around();
+        self.picture.look_around(&*self.gateway, self.area);
         self.picture.clone()
     }
 
@@ -184,37 +216,10 @@ impl Walk {
             gateway,
             editor: None,
             area: Rect::default(),
-            picture: Picture {
-                margin: Margin::new(seat),
-                land: Land::default(),
-                others: Vec::new(),
-                position: Cell::default(),
-                facing: Direction::South,
-                ware: 0,
-                watches,
-            },
+            picture: Picture::new(Margin::new(&seat.title, &seat.name), watches),
             steps: 0,
             leaves: false,
         }
-    }
-
-    fn look_around(&mut self) {
-        let Some(position) = self.gateway.position() else {
-            return;
-        };
-        let (width, height) = panels::cells(self.area);
-        let gateway = &self.gateway;
-        self.picture.position = position;
-        self.picture.land = Land::around(position, width, height, |cell| gateway.tile(cell));
-        let others = gateway.others();
-        self.picture.others = others
-            .iter()
-            .map(|other| Other {
-                at: other.position,
-                look: other.look,
-                name: printable(other.name),
-            })
-            .collect();
     }
 
     fn press(&mut self, now: Instant, key: KeyEvent) {

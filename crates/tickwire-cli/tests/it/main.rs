@@ -8,6 +8,7 @@ mod pty;
 mod quic;
 mod readme;
 mod reone;
+mod replay;
 mod saving;
 mod serving;
 mod terminal;

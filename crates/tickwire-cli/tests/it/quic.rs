@@ -145,7 +145,7 @@ fn one_port_carries_every_protocol_and_a_player_may_move() {
 fn serve(identity: &Path, at: &str, options: &[&str]) -> (Running, SocketAddr, String) {
     let at = format!("--quic={at}");
     let identity = identity.to_str().unwrap();
-    let mut arguments = vec!["serve", &at, "--identity", identity];
+    let mut arguments = vec!["serve", "all", &at, "--identity", identity];
     arguments.extend(options);
     let server = start(&arguments);
     let ready = server.line_with("ready lwar");

@@ -184,7 +184,7 @@ fn a_reader_that_goes_away_ends_the_server() {
 #[test]
 fn a_recording_of_either_side_can_be_inspected() {
     let folder = tempfile::tempdir().unwrap();
-    for protocol in ["lwar", "cppevy", "pixmess", "opendrakan", "reone"] {
+    for protocol in ["native", "lwar", "cppevy", "pixmess", "opendrakan", "reone"] {
         let file = |side: &str| {
             let path = folder.path().join(format!("{protocol}-{side}"));
             path.to_str().unwrap().to_owned()
@@ -212,7 +212,11 @@ fn a_recording_of_either_side_can_be_inspected() {
         server.terminate();
         assert_eq!(server.wait().code, Some(0));
         for (file, from) in [(&of_server, "client"), (&of_bot, "server")] {
+            // It knows what it is; whoever says it is believed no less.
+            let silent = run(&["inspect", file]);
+            assert_eq!(silent.code, Some(0), "{file}: {}", silent.stderr);
             let shown = run(&["inspect", protocol, "--from", from, file]);
+            assert_eq!(silent.stdout, shown.stdout);
             assert_eq!(shown.code, Some(0), "{file}: {}", shown.stderr);
             assert!(shown.stdout.lines().count() > 20, "{}", shown.stdout);
         }

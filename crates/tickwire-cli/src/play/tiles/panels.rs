@@ -19,6 +19,7 @@ use crate::play::panels::{
     SMALLEST, draw_connecting, draw_header, draw_headline, draw_help, draw_last_line, draw_notices,
     places, silence_text,
 };
+use crate::play::replay;
 use crate::play::seat::Stage;
 
 /// Silence that a player should know of: longer than what passes between two pings.
@@ -31,7 +32,7 @@ pub(super) fn cells(area: Rect) -> (u16, u16) {
 }
 
 /// Draws the whole screen.
-pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
+pub(in crate::play) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
     let area = frame.area();
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         draw_too_small(frame, SMALLEST);
@@ -44,7 +45,7 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
     let position = format!("  {verb} {}", picture.position);
     let of_player = if playing { position } else { String::new() };
     draw_header(margin, of_player, places.header, frame);
-    let keys: &[_] = if playing {
+    let mut keys: &[_] = if playing {
         draw_world(picture, places.arena, frame);
         draw_hands(picture, places.hull, frame);
         frame.render_widget(margin.net.line(), places.net);
@@ -60,8 +61,13 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
         draw_connecting(margin.time, places.arena, frame);
         &[("q", "give up")]
     };
+    if let Some(tape) = &margin.tape {
+        frame.render_widget(tape.line(), places.net);
+        keys = replay::KEYS;
+    }
     if margin.shows_help {
-        draw_help(HELP, places.arena, frame);
+        let keys = margin.tape.map_or(HELP, |_| replay::HELP);
+        draw_help(keys, places.arena, frame);
     }
     draw_last_line(margin.line.as_deref(), keys, places.keys, frame);
 }
@@ -111,7 +117,7 @@ fn draw_world(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     }
     draw_notices(&picture.margin, area, frame);
     let silence = picture.margin.net.age();
-    if silence >= SILENCE {
+    if silence >= SILENCE && picture.margin.tape.is_none() {
         draw_headline(silence_text(silence), palette::WARNING, area, frame);
     } else if land.tiles.iter().all(Option::is_none) {
         draw_headline(

@@ -27,6 +27,7 @@ fn picture() -> Picture {
             notices: VecDeque::from([(Duration::from_secs(5), "<Grace> hello".into())]),
             line: None,
             shows_help: false,
+            tape: None,
         },
         land: Land::around(position, 40, 20, |cell| world.look(cell)),
         others: vec![Other {
