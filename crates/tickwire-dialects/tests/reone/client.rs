@@ -12,5 +12,4 @@ mod returning;
 mod script;
 mod showing;
 mod telling;
-mod together;
 mod transitions;

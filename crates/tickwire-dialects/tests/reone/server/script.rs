@@ -8,14 +8,15 @@ use std::time::Duration;
 use crate::driven::Driven;
 use crate::licence::{Licence, Watch, Words};
 use crate::states::STATES;
-use tickwire_dialects::reone::limits::DATAGRAM_MAX;
+use crate::words;
+pub(super) use crate::words::text;
 use tickwire_dialects::reone::message::{
-    Compression, Down, DownElement, DownFrame, DownHeader, Event, Packet, PacketWriter, Up,
-    UpElement, UpFrame, UpHeader, decode_frame, encode_frame,
+    Compression, Down, DownElement, DownFrame, DownHeader, Event, Packet, Up, UpElement, UpFrame,
+    UpHeader, decode_frame,
 };
 use tickwire_dialects::reone::{
-    AnyStatus, ClientId, CreatureStatus, EventId, Module, Object, ObjectId, PacketSeq, Reader,
-    Seat, Server, ServerConfig, SnapshotSeq, SpatialStatus, Text, Vec3,
+    AnyStatus, ClientId, EventId, Module, Object, ObjectId, PacketSeq, Reader, Seat, Server,
+    ServerConfig, SnapshotSeq, SpatialStatus, Text,
 };
 
 use tickwire_session::{Addr, Ended, Instant, StreamId, Token, Transmit};
@@ -104,14 +105,9 @@ pub(super) struct Told {
 }
 
 pub(super) fn creature(id: u32, x: f32) -> Object {
-    let pos = Vec3 { x, y: 0.0, z: 0.0 };
-    let status = CreatureStatus {
-        pos,
-        ..CreatureStatus::default()
-    };
     Object {
         id: ObjectId(id),
-        status: AnyStatus::Creature(status),
+        status: AnyStatus::Creature(words::creature_at(x)),
     }
 }
 
@@ -144,10 +140,6 @@ pub(super) fn config() -> ServerConfig {
     }
 }
 
-pub(super) fn text(text: &str) -> Text<'_> {
-    Text::new(text).expect("it can be sent")
-}
-
 pub(super) fn event(id: u32, kind: u8) -> UpElement<'static> {
     UpElement::Event(Event::new(EventId(id), kind, b"!").expect("short"))
 }
@@ -158,13 +150,7 @@ pub(super) fn up(packet: u32, acknowledged: u32, elements: &[UpElement<'_>]) -> 
         acknowledged: SnapshotSeq(acknowledged),
         tick: 0,
     };
-    let mut out = Vec::new();
-    let mut writer = PacketWriter::<Up>::new(&mut out, &header, DATAGRAM_MAX);
-    for element in elements {
-        writer.push(element).expect("they fit");
-    }
-    writer.finish();
-    out
+    words::packet::<Up>(&header, elements)
 }
 
 impl Script {
@@ -234,11 +220,7 @@ impl Script {
 
     /// Says something on a stream.
     pub(super) fn write(&mut self, on: StreamId, frames: &[UpFrame<'_>]) {
-        let mut bytes = Vec::new();
-        for frame in frames {
-            encode_frame::<Up>(frame, &mut bytes).expect("short enough");
-        }
-        self.write_bytes(on, &bytes);
+        self.write_bytes(on, &words::frames::<Up>(frames));
     }
 
     pub(super) fn close(&mut self, on: StreamId) {
