@@ -9,6 +9,7 @@ mod initialising;
 mod loading;
 mod predicting;
 mod returning;
+mod scopes;
 mod script;
 mod showing;
 mod telling;

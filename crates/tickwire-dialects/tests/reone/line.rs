@@ -1,6 +1,6 @@
 //! A creature on a line, as simple as a prediction can be: an input is its direction.
 
-use tickwire_dialects::reone::{CreatureStatus, Steering};
+use tickwire_dialects::reone::{CreatureStatus, Steering, Vec2};
 use tickwire_state::Motion;
 
 #[derive(Clone, Copy)]
@@ -29,7 +29,7 @@ impl Steering for Line {
         out.extend(input.to_le_bytes());
     }
 
-    fn state(&self, status: &CreatureStatus) -> f32 {
+    fn state(&self, status: &CreatureStatus, _velocity: Vec2) -> f32 {
         status.pos.x
     }
 }

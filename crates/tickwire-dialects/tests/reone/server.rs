@@ -9,6 +9,7 @@ mod invalid;
 mod leaving;
 mod loading;
 mod model;
+mod scopes;
 mod script;
 mod snapshots;
 mod transitions;

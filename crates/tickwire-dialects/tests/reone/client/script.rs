@@ -11,10 +11,10 @@ use crate::words;
 pub(super) use crate::words::{creature_at as creature, text};
 use tickwire_dialects::reone::message::{
     Base, Compression, Down, DownElement, DownFrame, DownHeader, Packet, Parameters, Role, Up,
-    UpElement, UpFrame, decode_arrived,
+    UpElement, UpFrame, VariableDiff, decode_arrived,
 };
 use tickwire_dialects::reone::{
-    AnyStatus, Client, ClientConfig, ClientEvent, ClientId, ModuleNumber, ObjectId, PORT, Reader,
+    Client, ClientConfig, ClientEvent, ClientId, GLOBAL, ModuleNumber, ObjectId, PORT, Reader,
     SnapshotSeq,
 };
 
@@ -110,10 +110,13 @@ pub(super) const fn parameters() -> Parameters {
 /// The base of a module with creatures 1 to `creatures`, each at the place of its number.
 pub(super) fn base(creatures: u16) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let all = (1..=creatures).map(|id| {
-        let status = AnyStatus::Creature(creature(id.into()));
-        (ObjectId(id.into()), status)
+    let all = (1..=creatures).map(|id| full(id.into(), id.into()));
+    let round = DownElement::VariableDiff(VariableDiff {
+        scope: GLOBAL,
+        name: text("round"),
+        value: 1,
     });
+    let all = all.chain([round]);
     Base::encode(0, all, &mut bytes).expect("it fits");
     bytes
 }

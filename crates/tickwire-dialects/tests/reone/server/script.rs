@@ -12,7 +12,7 @@ use crate::words;
 pub(super) use crate::words::text;
 use tickwire_dialects::reone::message::{
     Compression, Down, DownElement, DownFrame, DownHeader, Event, Packet, Up, UpElement, UpFrame,
-    UpHeader, decode_frame,
+    UpHeader, Velocity, decode_frame,
 };
 use tickwire_dialects::reone::{
     AnyStatus, ClientId, EventId, Module, Object, ObjectId, PacketSeq, Reader, Seat, Server,
@@ -101,14 +101,17 @@ pub(super) struct Told {
     pub(super) kept: Vec<u32>,
     pub(super) event_acks: Vec<u32>,
     pub(super) commands: usize,
+    /// Owner, slot, count and what.
+    pub(super) items: Vec<(u32, u8, u16, String)>,
+    /// Scope, name and value.
+    pub(super) variables: Vec<(u32, String, i32)>,
+    pub(super) velocities: Vec<(u32, f32, f32)>,
     pub(super) datagrams: usize,
 }
 
 pub(super) fn creature(id: u32, x: f32) -> Object {
-    Object {
-        id: ObjectId(id),
-        status: AnyStatus::Creature(words::creature_at(x)),
-    }
+    let status = AnyStatus::Creature(words::creature_at(x));
+    Object::new(ObjectId(id), status)
 }
 
 pub(super) fn door(id: u32, x: f32, hit_points: u32) -> Object {
@@ -117,10 +120,7 @@ pub(super) fn door(id: u32, x: f32, hit_points: u32) -> Object {
         hit_points,
         ..SpatialStatus::default()
     };
-    Object {
-        id: ObjectId(id),
-        status: AnyStatus::Spatial(status),
-    }
+    Object::new(ObjectId(id), AnyStatus::Spatial(status))
 }
 
 /// A module with a door, and one resource more.
@@ -129,6 +129,7 @@ pub(super) fn module(name: &str) -> Module {
     Module {
         name: name.into(),
         base: vec![door(900, 0.0, 10)],
+        variables: BTreeMap::from([("round".to_owned(), 1)]),
         resources: BTreeMap::from([("rules.txt".to_owned(), text)]),
     }
 }
@@ -313,11 +314,28 @@ impl Script {
                     DownElement::Ballistics(_)
                     | DownElement::PlayAnimation(_)
                     | DownElement::VisualEffect(_) => told.commands += 1,
+                    DownElement::InventoryDiff(diff) => {
+                        let (count, resref) = diff
+                            .item
+                            .map_or((0, Text::EMPTY), |(count, it)| (count.get(), it));
+                        let item = (diff.owner.0, diff.slot, count, resref.to_string());
+                        told.items.push(item);
+                    }
+                    DownElement::VariableDiff(diff) => {
+                        let name = diff.name.to_string();
+                        told.variables.push((diff.scope.0, name, diff.value));
+                    }
+                    DownElement::Velocity(Velocity { id, velocity }) => {
+                        told.velocities.push((id.0, velocity.x, velocity.y));
+                    }
                     other => panic!("{other:?} in a snapshot"),
                 }
             }
         }
         assert_eq!(last, Some(told.datagrams), "how many datagrams there are");
+        // Over the budget they take turns, so no order is promised.
+        told.items.sort();
+        told.variables.sort();
         let all = told.full.iter().chain(&told.kept);
         let all: Vec<_> = all.chain(told.diff.iter().map(|(id, _)| id)).collect();
         let distinct: BTreeSet<_> = all.iter().collect();

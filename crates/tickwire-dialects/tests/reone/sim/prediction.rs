@@ -146,10 +146,7 @@ impl Play {
             pos,
             ..CreatureStatus::default()
         };
-        let own = Object {
-            id: OWN,
-            status: AnyStatus::Creature(creature),
-        };
+        let own = Object::new(OWN, AnyStatus::Creature(creature));
         self.server.publish(step, [own]);
     }
 
