@@ -1,9 +1,9 @@
 //! `cargo xtask sim`: the simulation, with the seeds one wants.
 //!
-//! Scenarios are ordinary tests, in module `sim` of the tests of each dialect, and of the replication
-//! engine's model check (`model`). They read how many seeds to run, and from which, from the environment;
-//! this command sets it. They run in the dev profile: it is optimised enough, debug assertions are on, and
-//! the tests have built it already.
+//! Scenarios are ordinary tests, in module `sim` of the tests of each dialect, of the native protocol
+//! (`native`), and of the replication engine's model check (`model`). They read how many seeds to run, and
+//! from which, from the environment; this command sets it. They run in the dev profile: it is optimised
+//! enough, debug assertions are on, and the tests have built it already.
 
 use std::process::ExitCode;
 
@@ -17,7 +17,7 @@ use crate::cargo::Cargo;
 /// byte.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A dialect, as `reone`, or `model`, or one of its scenarios, as `reone::snapshots`; all of them if left out
+    /// A dialect, as `reone`, or `native`, or `model`, or one of its scenarios, as `reone::snapshots`; all of them if left out
     scenario: Option<String>,
     /// How many seeds each scenario runs
     #[arg(long, value_name = "N", default_value_t = SEEDS, value_parser = clap::value_parser!(u64).range(1..))]
@@ -34,7 +34,7 @@ pub(crate) struct Args {
 }
 
 /// Where scenarios are.
-const PACKAGES: &str = "-p tickwire-dialects -p tickwire-replica";
+const PACKAGES: &str = "-p tickwire-dialects -p tickwire-native -p tickwire-replica";
 
 /// Seeds a scenario runs unless told otherwise.
 pub(crate) const SEEDS: u64 = 1_000;
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(
             build_round(&ALL, 0).to_string(),
             "TICKWIRE_SIM_FIRST=0 TICKWIRE_SIM_SEEDS=1000 \
-             cargo test -p tickwire-dialects -p tickwire-replica --tests sim:: -- --nocapture"
+             cargo test -p tickwire-dialects -p tickwire-native -p tickwire-replica --tests sim:: -- --nocapture"
         );
     }
 
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(
             build_round(&args, 0).to_string(),
             "TICKWIRE_SIM_SEED=77 \
-             cargo test -p tickwire-dialects -p tickwire-replica --test reone sim::snapshots -- --nocapture"
+             cargo test -p tickwire-dialects -p tickwire-native -p tickwire-replica --test reone sim::snapshots -- --nocapture"
         );
     }
 
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(
             build_round(&args, 5).to_string(),
             "TICKWIRE_SIM_FIRST=5 TICKWIRE_SIM_SEEDS=5 \
-             cargo test -p tickwire-dialects -p tickwire-replica --test lwar sim:: -- --nocapture"
+             cargo test -p tickwire-dialects -p tickwire-native -p tickwire-replica --test lwar sim:: -- --nocapture"
         );
     }
 }

@@ -7,6 +7,7 @@
 mod arrows;
 mod bounds;
 mod commands;
+mod coverage;
 mod leftovers;
 mod length;
 mod links;
@@ -33,6 +34,10 @@ const RULES: &[(&str, Rule)] = &[
     (
         "documents that list bounds list all of them",
         bounds::complaints,
+    ),
+    (
+        "every section of the published documents is shown by tests that exist",
+        coverage::complaints,
     ),
     ("links between documents lead somewhere", links::complaints),
     ("every golden vector is read by a test", vectors::complaints),

@@ -20,7 +20,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let mut cargo = Cargo::new("test -p tickwire-dialects -p tickwire-replica --tests vectors");
+    let mut cargo = Cargo::new(
+        "test -p tickwire-dialects -p tickwire-native -p tickwire-replica --tests vectors",
+    );
     if args.bless {
         cargo = cargo.var("TICKWIRE_BLESS", 1);
     }

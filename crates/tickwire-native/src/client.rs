@@ -23,7 +23,7 @@ use core::fmt;
 use core::time::Duration;
 
 use tickwire_replica::world::PlayerId;
-use tickwire_replica::{Archetype, Archetypes as _, EntityId, Schema};
+use tickwire_replica::{Archetype, EntityId, Replica, Schema};
 use tickwire_session::bulk::Overall;
 use tickwire_session::{Addr, CallOutcome, CallStatus, Calls, Instant, Uplink};
 use tickwire_state::PredictionFigures;
@@ -101,7 +101,7 @@ impl<G: Game> Client<G> {
         Self {
             uplink: Uplink::dial(now, config.server).with_retry(RESUME_PATIENCE),
             config,
-            schema: G::Things::schema(),
+            schema: crate::game::schema::<G>(),
             phase: Phase::Connecting,
             frames: FrameReader::default(),
             outbox: Outbox::new(CLIENT_WAITING),
@@ -239,6 +239,11 @@ impl<G: Game> Client<G> {
     /// Who the player is.
     pub fn player(&self) -> Option<PlayerId> {
         self.joined.as_ref().map(|joined| joined.player)
+    }
+
+    /// What has arrived of the world, to read.
+    pub fn replica(&self) -> Option<&Replica<G::Things>> {
+        self.joined.as_ref().map(|joined| joined.replica())
     }
 
     /// How far behind the newest that arrived the world is shown.

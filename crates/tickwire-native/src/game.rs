@@ -1,6 +1,6 @@
 //! What a game says about itself: its types, its rate, and how a player's own thing moves.
 
-use tickwire_replica::{Archetypes, Replicate};
+use tickwire_replica::{ArchetypeSchema, Archetypes, Replicate, Schema};
 
 /// A game: the types that its server and its clients share.
 ///
@@ -69,6 +69,18 @@ pub trait Game: Sized + 'static {
     ///
     /// Unless implemented, nothing is predicted.
     fn step(_own: &mut Self::Things, _input: &Self::Input) {}
+}
+
+/// What the two sides of a game must agree on: the kinds of entity of its world, in order, and behind them its
+/// input and what is said in either direction.
+pub fn schema<G: Game>() -> Schema {
+    let mut archetypes = G::Things::schema().archetypes().to_vec();
+    archetypes.extend([
+        ArchetypeSchema::of::<G::Input>("input"),
+        ArchetypeSchema::of::<G::ToServer>("to server"),
+        ArchetypeSchema::of::<G::ToClient>("to client"),
+    ]);
+    Schema::new(archetypes)
 }
 
 const fn default_ticks_a_send(hz: u16) -> u8 {

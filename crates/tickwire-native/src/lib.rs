@@ -32,7 +32,7 @@ mod server;
 mod ticket;
 
 pub use client::{Asked, Client, ClientConfig, ClientCounters, ClientEvent, Phase};
-pub use game::Game;
+pub use game::{Game, schema};
 pub use inspect::inspect;
 pub use message::Role;
 pub use reason::EndReason;

@@ -120,7 +120,6 @@ impl<G: Game> Server<G> {
         }
         let world = World::new(layout).expect("the game's types fit a datagram, see Game");
         let tick = Duration::from_secs(1) / u32::from(G::HZ);
-        let schema = G::Things::schema();
         Self {
             config,
             world,
@@ -129,9 +128,9 @@ impl<G: Game> Server<G> {
                     send_interval: tick * u32::from(G::TICKS_A_SEND),
                     form: config.form,
                 },
-                Prior::general(&schema),
+                Prior::general(&G::Things::schema()),
             ),
-            schema,
+            schema: crate::game::schema::<G>(),
             clock: TickClock {
                 tick: Tick::NONE,
                 at: now,

@@ -15,10 +15,10 @@ use std::collections::BTreeMap;
 
 use tickwire_dialects::cppevy::limits::PAYLOAD_MAX;
 use tickwire_dialects::cppevy::message::{Object, Sender};
-use tickwire_session::{StreamId, Transmit};
+use tickwire_session::{Events, Path, StreamId, Transmit};
 
 use super::words::{decode, payload};
-use crate::driven::{Memory, Window};
+use crate::driven::{Memory, Read, Window};
 
 pub(crate) const STATES: &str = include_str!("../../src/cppevy/STATES.md");
 
@@ -84,7 +84,7 @@ impl Reading {
     }
 }
 
-impl Memory for Reading {
+impl<S: Events> Memory<S> for Reading {
     fn check_sent(&mut self, transmit: Transmit, bytes: &[u8]) {
         match transmit {
             Transmit::Datagram { .. } => drop(Mail::decode(bytes.into(), self.sender)),
@@ -95,5 +95,13 @@ impl Memory for Reading {
             }
             _ => {}
         }
+    }
+}
+
+impl Read for Reading {
+    type Heard = Mail;
+
+    fn read(&mut self, _from: Path, bytes: &mut Vec<u8>) -> Vec<Mail> {
+        Mail::take_all(bytes, self.sender)
     }
 }

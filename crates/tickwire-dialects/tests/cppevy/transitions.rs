@@ -47,7 +47,10 @@ fn a_connection_goes_every_way_that_there_is() {
             &|s| s.write_bytes(stream(1), &[0, 0, 0, 0, 0xff]),
             &|s| s.pass(TIMEOUT),
             &|s| s.send(1, &[leave()]),
-            &|s| s.act(|now, server| server.shut_down(now)),
+            &|s| {
+                s.act(|now, server| server.shut_down(now));
+                s.open(2);
+            },
             &|s| s.act(|now, server| server.kick(now, id(0))),
         ];
         for way in ways {

@@ -187,7 +187,7 @@ pub(crate) fn check_folder(dialect: &str, known: impl IntoIterator<Item = &'stat
 }
 
 /// Whether files are to be written, not compared.
-fn is_blessing() -> bool {
+pub(crate) fn is_blessing() -> bool {
     std::env::var_os("TICKWIRE_BLESS").is_some_and(|value| value == "1")
 }
 

@@ -2,8 +2,8 @@
 //! the clock.
 //!
 //! [`ServerScript`] holds a server and speaks for any number of clients; [`ClientScript`] holds a
-//! client and speaks for its server. Both obey the drain rule after every word, and both hold every
-//! datagram that is sent to what all of them must keep: see [`Packet::decode`].
+//! client and speaks for its server. Both hold every datagram that is sent to what all of them must keep: see
+//! [`Packet::decode`].
 
 mod client;
 mod packet;
@@ -15,23 +15,14 @@ pub(crate) use server::{ServerScript, first_id};
 
 use std::time::Duration;
 
-use tickwire_session::{Addr, Host};
+use tickwire_session::Addr;
+pub(crate) use tickwire_sim::addr::link;
 
-/// The address of peer `number`.
-pub(crate) const fn link(number: u64) -> Addr {
-    Addr {
-        host: Host::Link(number),
-        port: 0,
-    }
-}
+pub(crate) use crate::driven::ms;
 
 pub(crate) const ANN: Addr = link(1);
 pub(crate) const BOB: Addr = link(2);
 pub(crate) const CID: Addr = link(3);
-
-pub(crate) const fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
 
 /// A step of a game, 60 a second.
 pub(crate) const STEP: Duration = Duration::from_micros(16_667);

@@ -40,7 +40,7 @@ pub(crate) static CLIENT: LazyLock<Licence> = LazyLock::new(|| {
 
 /// A server at which ANN is in this state, by the shortest way.
 fn server_in(state: &str) -> ServerScript {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     if state == "stranger" {
         return s;
     }
@@ -76,8 +76,8 @@ fn an_address_goes_every_way_at_the_server_that_there_is() {
             s.ack(ANN);
         },
         |s| s.send_numbered(ANN, 2, &[Reliable::Disconnect]),
-        |s| s.game(|now, server| server.shut_down(now)),
-        |s| s.advance(PROOF_TIMEOUT.max(TIMEOUT) + SEND_PERIOD),
+        |s| s.act(|now, server| server.shut_down(now)),
+        |s| s.pass(PROOF_TIMEOUT.max(TIMEOUT) + SEND_PERIOD),
     ];
     let mut seen = BTreeSet::new();
     for state in ["stranger", "Joining", "Proving", "Syncing", "Playing"] {
@@ -103,13 +103,13 @@ fn an_address_goes_every_way_at_the_server_that_there_is() {
 /// A client in this phase, by the shortest way.
 fn client_in(phase: &str) -> ClientScript {
     match phase {
-        "Connecting" => ClientScript::new(),
+        "Connecting" => ClientScript::connecting(),
         "Syncing" => ClientScript::syncing(),
         "Settling" => ClientScript::settling(&[]),
         _ => {
             let mut c = ClientScript::playing(&[]);
             if phase == "Leaving" {
-                c.player(|now, client| client.disconnect(now));
+                c.act(|now, client| client.disconnect(now));
             }
             c
         }
@@ -122,8 +122,8 @@ fn a_client_goes_every_way_that_there_is() {
         |c| c.tell(&[join(player(1), "ann"), Reliable::Synced]),
         |c| c.show_now(&[Unreliable::Full]),
         |c| c.tell(&[leave(player(1))]),
-        |c| c.player(|now, client| client.disconnect(now)),
-        |c| c.advance(TIMEOUT),
+        |c| c.act(|now, client| client.disconnect(now)),
+        |c| c.pass(TIMEOUT),
         |c| c.live(SETTLE + ms(100)),
     ];
     let mut seen = BTreeSet::new();

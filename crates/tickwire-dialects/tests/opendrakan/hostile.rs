@@ -8,7 +8,7 @@ use tickwire_wire::FieldLog;
 
 use crate::golden::unhex;
 use crate::script::{
-    ClientScript, ServerScript, bytes_of, changed, config, confirm, machine, state,
+    ClientScript, SERVER, STREAM, ServerScript, bytes_of, changed, config, confirm, machine, state,
 };
 
 fn running(tick: u64, object: u32) -> Message<'static> {
@@ -44,10 +44,10 @@ fn changes_of_future_ticks_keep_nothing_out() {
     let mut script = ClientScript::loaded();
     let flood = (1..=100_000_u64).map(|number| running(1_000 + number, 7));
     for datagram in in_datagrams(flood) {
-        script.send_bytes(&datagram);
+        script.send_bytes(SERVER, &datagram);
     }
     // The newest ones pushed out the others.
-    assert_eq!(script.client.counters().no_room, 0);
+    assert_eq!(script.session.counters().no_room, 0);
     check_alive(script, &[9, 2_000_000]);
 }
 
@@ -60,9 +60,9 @@ fn extra_states_of_unknown_objects_keep_nothing_out() {
         changed(3 + u64::from(number % 20) * 3, 7 + number / 20, bundle)
     });
     for datagram in in_datagrams(flood) {
-        script.send_bytes(&datagram);
+        script.send_bytes(SERVER, &datagram);
     }
-    assert_eq!(script.client.counters().no_room, 0);
+    assert_eq!(script.session.counters().no_room, 0);
     check_alive(script, &[600]);
 }
 
@@ -71,9 +71,9 @@ fn more_objects_than_a_world_has_keep_nothing_out() {
     let mut script = ClientScript::loaded();
     let many = u32::try_from(OBJECTS_MAX).expect("it is below") + 1_000;
     for datagram in in_datagrams((0..many).map(|number| running(3, number))) {
-        script.send_bytes(&datagram);
+        script.send_bytes(SERVER, &datagram);
     }
-    assert_eq!(script.client.counters().no_room, 1_000);
+    assert_eq!(script.session.counters().no_room, 1_000);
     check_alive(script, &[6]);
 }
 
@@ -84,7 +84,7 @@ fn confirmations_of_ticks_never_seen_are_bounded_and_complete_nothing() {
         script.send(&[confirm(number * 3, 7, 0)]);
     }
     assert_eq!(script.acknowledged(), []);
-    assert_eq!(script.client.phase(), Phase::Waiting);
+    assert_eq!(script.session.phase(), Phase::Waiting);
 }
 
 #[test]
@@ -103,11 +103,11 @@ fn one_bad_message_undoes_its_datagram() {
     let mut script = ClientScript::loaded();
     let mut bytes = bytes_of(&[running(3, 1), confirm(3, 1, 0)]);
     bytes.extend(unhex("02ff00"));
-    script.send_bytes(&bytes);
+    script.send_bytes(SERVER, &bytes);
     assert_eq!(script.acknowledged(), []);
-    assert_eq!(script.client.counters().undecodable, 1);
+    assert_eq!(script.session.counters().undecodable, 1);
 
-    let mut script = ServerScript::new(config(2));
+    let mut script = ServerScript::with(config(2));
     let ann = machine(2, 5_000);
     let on = script.open(0, ann);
     let token = script.token_on(on);
@@ -116,7 +116,7 @@ fn one_bad_message_undoes_its_datagram() {
     script.send_bytes(ann, &bytes);
     script.ticks(6);
     assert!(script.datagrams.is_empty());
-    assert_eq!(script.server.counters().undecodable, 1);
+    assert_eq!(script.session.counters().undecodable, 1);
 }
 
 #[test]
@@ -124,9 +124,9 @@ fn a_position_that_is_no_number_is_refused() {
     let mut script = ClientScript::loaded();
     for bits in ["0000c07f", "0000807f", "000080ff"] {
         let digits = format!("021a00030000000000000001000000 0100 {bits}0000000000000000");
-        script.send_bytes(&unhex(&digits.replace(' ', "")));
+        script.send_bytes(SERVER, &unhex(&digits.replace(' ', "")));
     }
-    assert_eq!(script.client.counters().undecodable, 3);
+    assert_eq!(script.session.counters().undecodable, 3);
 }
 
 /// Arbitrary bytes, or messages with some bytes changed.
@@ -159,11 +159,11 @@ proptest! {
     ) {
         let mut script = ClientScript::loaded();
         for datagram in datagrams {
-            script.send_bytes(&datagram);
+            script.send_bytes(SERVER, &datagram);
             let now = script.now;
-            script.client.sample(now);
+            script.session.sample(now);
         }
-        script.write_bytes(&stream);
+        script.write_bytes(STREAM, &stream);
         script.events();
     }
 
@@ -172,7 +172,7 @@ proptest! {
         datagrams in proptest::collection::vec(odd_bytes(Way::ClientDatagram), 1..20),
         stream in odd_bytes(Way::ClientStream),
     ) {
-        let mut script = ServerScript::new(config(3));
+        let mut script = ServerScript::with(config(3));
         let ann = machine(2, 5_000);
         let on = script.attach(0, ann);
         for datagram in datagrams {

@@ -10,6 +10,8 @@ mod server;
 mod sim;
 mod vectors;
 
+#[path = "../harness/driven.rs"]
+mod driven;
 #[path = "../harness/golden.rs"]
 mod golden;
 #[path = "../harness/licence.rs"]

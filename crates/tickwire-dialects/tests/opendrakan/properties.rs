@@ -6,7 +6,7 @@ use tickwire_dialects::opendrakan::message::Lifecycle;
 use tickwire_dialects::opendrakan::{ObjectId, ServerConfig, State, Value};
 use tickwire_state::{Quat, Tick, Vec3};
 
-use crate::script::{ClientScript, PROTOTYPE, ServerScript, config, machine};
+use crate::script::{ClientScript, PROTOTYPE, SERVER, ServerScript, config, machine};
 
 const ANN: tickwire_session::Addr = machine(2, 5_000);
 const OBJECTS: u32 = 30;
@@ -60,16 +60,16 @@ fn play(script: &mut ServerScript, deeds: &[Deed]) {
     for &deed in deeds {
         // What is gone or was never there stays so: the game is told, and nothing changes.
         match deed {
-            Deed::Set(object, state, false) => script.server.set(ObjectId(object), state).ok(),
-            Deed::Set(object, state, true) => script.server.jump(ObjectId(object), state).ok(),
-            Deed::Lifecycle(object, to) => script.server.set_lifecycle(ObjectId(object), to).ok(),
-            Deed::Create => script.server.create(PROTOTYPE).ok().map(|_| ()),
+            Deed::Set(object, state, false) => script.session.set(ObjectId(object), state).ok(),
+            Deed::Set(object, state, true) => script.session.jump(ObjectId(object), state).ok(),
+            Deed::Lifecycle(object, to) => script.session.set_lifecycle(ObjectId(object), to).ok(),
+            Deed::Create => script.session.create(PROTOTYPE).ok().map(|_| ()),
         };
     }
 }
 
 fn server() -> ServerScript {
-    let mut script = ServerScript::new(ServerConfig {
+    let mut script = ServerScript::with(ServerConfig {
         bytes_per_second: u32::MAX,
         ..config(OBJECTS)
     });
@@ -87,7 +87,7 @@ fn deliver(client: &mut ClientScript, server: &ServerScript, fates: &[(usize, u8
         .collect();
     arrivals.sort_by_key(|(late, _)| *late);
     for (_, bytes) in arrivals {
-        client.send_bytes(bytes);
+        client.send_bytes(SERVER, bytes);
     }
     client.acknowledged().into_iter().map(Tick).collect()
 }
@@ -104,8 +104,8 @@ proptest! {
             let tick = server.next_send_tick();
             let acknowledged = deliver(&mut client, &server, &[(1, 0)]);
             prop_assert_eq!(&acknowledged[..], &[tick]);
-            let own = client.client.snapshot(tick).expect("it is complete");
-            let truth = server.server.snapshot();
+            let own = client.session.snapshot(tick).expect("it is complete");
+            let truth = server.session.snapshot();
             prop_assert_eq!(own.digest(), truth.digest());
             prop_assert_eq!(own.len(), truth.len());
             server.acknowledge(ANN, tick);
@@ -124,21 +124,21 @@ proptest! {
         for (deeds, fates, ack_arrives) in story {
             play(&mut server, &deeds);
             let tick = server.next_send_tick();
-            let truth = server.server.snapshot().digest();
+            let truth = server.session.snapshot().digest();
             let repeats = server.confirmed().iter().all(|(confirm, _)| confirm.tick < tick);
             for tick in deliver(&mut client, &server, &fates) {
                 if ack_arrives {
                     server.acknowledge(ANN, tick);
                 }
             }
-            if let Some(own) = client.client.snapshot(tick) {
+            if let Some(own) = client.session.snapshot(tick) {
                 prop_assert!(!repeats, "{} was not sent", tick);
                 prop_assert_eq!(own.digest(), truth);
             }
             // A snapshot of which everything arrived is there.
             let all = server.datagrams.iter().zip(fates.iter().cycle()).all(|(_, fate)| fate.0 > 0);
             if all && !repeats {
-                prop_assert!(client.client.snapshot(tick).is_some());
+                prop_assert!(client.session.snapshot(tick).is_some());
             }
         }
     }

@@ -1,14 +1,11 @@
-//! A server and its clients in one place: the script carries the bytes, owns the clock, and can keep
-//! back, repeat and reorder whatever it likes.
+//! Conversations with one side of OpenDrakan: the script speaks for the other in raw messages, owns the clock,
+//! and can keep back, repeat and reorder whatever it likes.
 //!
-//! [`ServerScript`] holds a server and speaks for any number of clients in raw messages;
-//! [`ClientScript`] holds a client and speaks for its server. Both obey the drain rule after every word.
+//! [`ServerScript`] holds a server and speaks for any number of clients; [`ClientScript`] holds a client and
+//! speaks for its server.
 
 mod client;
 mod server;
-
-use std::net::{IpAddr, Ipv4Addr};
-use std::time::Duration;
 
 use tickwire_dialects::opendrakan::bundle::Change;
 use tickwire_dialects::opendrakan::limits::{HEADER, PAYLOAD_MAX};
@@ -17,10 +14,11 @@ use tickwire_dialects::opendrakan::{
     ClassId, Classes, DatabaseId, Field, Kind, Level, LevelObject, LoadedLevel, ObjectId, Reader,
     Registry, Schema, ServerConfig, Tick, Value, Writer,
 };
-use tickwire_session::{Addr, Host, Room};
 
-pub(crate) use client::{CLIENT_LICENCE, ClientScript, SERVER};
+pub(crate) use crate::driven::ms;
+pub(crate) use client::{CLIENT_LICENCE, ClientScript, SERVER, STREAM};
 pub(crate) use server::{SERVER_LICENCE, ServerScript};
+pub(crate) use tickwire_sim::addr::machine;
 
 /// What the scripts hold both sides to: no transition that it does not have.
 const STATES: &str = include_str!("../../src/opendrakan/STATES.md");
@@ -36,23 +34,6 @@ pub(crate) const EXTRA: [Field; 3] = [
 
 /// An object of the level to clone.
 pub(crate) const PROTOTYPE: ObjectId = ObjectId(1);
-
-pub(crate) const ROOMY: Room = Room {
-    bytes: u32::MAX,
-    largest: u16::MAX,
-};
-
-pub(crate) const fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
-
-/// A machine of its own.
-pub(crate) const fn machine(number: u8, port: u16) -> Addr {
-    Addr {
-        host: Host::Ip(IpAddr::V4(Ipv4Addr::new(10, 0, 0, number))),
-        port,
-    }
-}
 
 pub(crate) fn registry() -> Registry {
     let mut registry = Registry::new();

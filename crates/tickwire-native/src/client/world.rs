@@ -244,6 +244,10 @@ impl<G: Game> Joined<G> {
         Some((self.own?, T::of(copy::<G>(shown))?))
     }
 
+    pub(super) const fn replica(&self) -> &Replica<G::Things> {
+        &self.replica
+    }
+
     pub(super) fn delay(&self) -> Option<Duration> {
         self.playback.delay()
     }

@@ -5,14 +5,13 @@ use tickwire_native::{
     Client, ClientConfig, EndReason, Game as _, Phase, Role, Server, ServerConfig, ServerEvent,
     Ticket,
 };
-use tickwire_replica::Archetypes as _;
 use tickwire_session::{
     Addr, Ended, Events as _, Instant, Path, Room, Session as _, StreamId, Transmit,
 };
 use tickwire_sim::{Rng, addr};
 use tickwire_wire::DecodeError;
 
-use crate::duel::{Duel, Thing, Word};
+use crate::duel::{Duel, Word};
 
 fn below(rng: &mut Rng, end: u64) -> u64 {
     rng.within(0..=end.max(1) - 1)
@@ -36,7 +35,7 @@ fn hello_with(resume: Option<Resume>) -> Vec<u8> {
     let mut out = Vec::new();
     Up::Hello(Hello {
         version: 1,
-        schema: Thing::schema().hash(),
+        schema: tickwire_native::schema::<Duel>().hash(),
         role: Role::Player,
         name: "Eve",
         resume,

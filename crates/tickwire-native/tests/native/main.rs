@@ -1,7 +1,10 @@
 //! Servers and clients of a small game, on simulated networks.
 
+mod conversation;
 mod duel;
 mod ends;
+#[path = "../../../tickwire-dialects/tests/harness/golden.rs"]
+mod golden;
 mod hostile;
 mod own;
 mod playing;
@@ -9,3 +12,4 @@ mod playing;
 mod seeds;
 mod sim;
 mod talking;
+mod vectors;

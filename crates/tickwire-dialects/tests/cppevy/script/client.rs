@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tickwire_dialects::cppevy::message::{Object, Sender};
 use tickwire_dialects::cppevy::{ActionId, Client, ClientConfig, ClientCounters, Phase};
-use tickwire_session::{Addr, Ended, Instant, StreamId, Transmit};
+use tickwire_session::{Addr, Ended, Instant, Path, StreamId, Transmit};
 use tickwire_sim::addr::machine;
 
 use super::{Mail, Reading, STATES, WIDE, objects};
@@ -128,8 +128,7 @@ impl ClientScript {
 
     /// What the client said by stream since this was last asked.
     pub(crate) fn said(&mut self) -> Vec<Object<'static>> {
-        let stream = self.streams.entry(STREAM).or_default();
-        objects(Mail::take_all(stream, Sender::Client))
+        objects(self.heard(Path::Stream(STREAM)))
     }
 
     /// What the client said by datagram since this was last asked.
@@ -139,12 +138,9 @@ impl ClientScript {
 
     /// Datagrams since this was last asked.
     pub(crate) fn mail(&mut self) -> Vec<Mail> {
-        let datagrams = std::mem::take(&mut self.datagrams).into_iter();
-        let mail = datagrams.map(|(to, bytes)| {
-            assert_eq!(to, SERVER);
-            Mail::decode(bytes, Sender::Client)
-        });
-        mail.collect()
+        let mail = self.heard(Path::Datagrams(SERVER));
+        assert_eq!(self.datagrams, [], "to somebody else");
+        mail
     }
 
     /// Whether the client ended its stream.

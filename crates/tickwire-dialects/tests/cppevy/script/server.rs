@@ -9,7 +9,7 @@ use tickwire_dialects::cppevy::message::{Joined, Object, Sender};
 use tickwire_dialects::cppevy::{
     ActionId, ActionToken, Server, ServerConfig, ServerCounters, ServerEvent,
 };
-use tickwire_session::{Addr, Ended, Instant, Session, StreamId};
+use tickwire_session::{Addr, Ended, Instant, Path, Session, StreamId};
 use tickwire_sim::addr::machine;
 
 use super::{Mail, Reading, STATES, WIDE, objects};
@@ -123,13 +123,11 @@ impl ServerScript {
 
     /// What was told on a stream since this was last asked.
     pub(crate) fn hears_on(&mut self, on: StreamId) -> Vec<Object<'static>> {
-        let stream = self.streams.entry(on).or_default();
-        objects(Mail::take_all(stream, Sender::Server))
+        objects(self.heard(Path::Stream(on)))
     }
 
     pub(crate) fn stream_mail(&mut self, client: u8) -> Vec<Mail> {
-        let stream = self.streams.entry(stream(client)).or_default();
-        Mail::take_all(stream, Sender::Server)
+        self.heard(Path::Stream(stream(client)))
     }
 
     /// What client `n` was told by datagram since this was last asked.
@@ -138,16 +136,7 @@ impl ServerScript {
     }
 
     pub(crate) fn datagram_mail(&mut self, at: Addr) -> Vec<Mail> {
-        let datagrams = self.taken(at).into_iter();
-        let mail = datagrams.map(|bytes| Mail::decode(bytes, Sender::Server));
-        mail.collect()
-    }
-
-    /// Nobody was told anything.
-    #[track_caller]
-    pub(crate) fn expects_nothing(&self) {
-        assert_eq!(self.datagrams, []);
-        assert!(self.streams.values().all(Vec::is_empty));
+        self.heard(Path::Datagrams(at))
     }
 
     /// Whether the server ended the stream of client `n`.

@@ -15,8 +15,8 @@ fn leaving() -> ClientScript {
         join(player(2), "bob"),
         add(entity(0), player(2), Kind::SHIP),
     ]);
-    c.player(|now, client| client.disconnect(now));
-    assert_eq!(c.client.phase(), Phase::Leaving);
+    c.act(|now, client| client.disconnect(now));
+    assert_eq!(c.session.phase(), Phase::Leaving);
     c
 }
 
@@ -36,10 +36,10 @@ fn disconnect_is_said_at_once_and_repeated() {
 #[test]
 fn disconnect_stands_behind_what_was_said_before() {
     let mut c = ClientScript::playing(&[]);
-    c.player(|_, client| client.chat("bye")).unwrap();
-    c.advance(ms(100));
+    c.act(|_, client| client.chat("bye")).unwrap();
+    c.pass(ms(100));
     c.forget();
-    c.player(|now, client| client.disconnect(now));
+    c.act(|now, client| client.disconnect(now));
     c.expects(&[chat(player(1), "bye"), Reliable::Disconnect]);
 }
 
@@ -47,7 +47,7 @@ fn disconnect_stands_behind_what_was_said_before() {
 fn what_was_never_sent_does_not_delay_it() {
     let mut c = ClientScript::playing(&[]);
     let text = "x".repeat(255);
-    c.player(|now, client| {
+    c.act(|now, client| {
         (0..5).for_each(|_| client.chat(&text).unwrap());
         client.disconnect(now);
     });
@@ -60,7 +60,7 @@ fn leave_of_the_own_id_ends_it_whatever_its_number() {
     for number in [5, 6, 1_000, 4, 1] {
         let mut c = leaving();
         c.tell_numbered(number, &[leave(player(1))]);
-        assert_eq!(c.client.phase(), OVER, "number {number}");
+        assert_eq!(c.session.phase(), OVER, "number {number}");
     }
 }
 
@@ -69,7 +69,7 @@ fn leave_of_another_does_not_end_it() {
     let mut c = leaving();
     c.tell(&[leave(player(2))]);
     c.tell_numbered(1_000, &[leave(player(2))]);
-    assert_eq!(c.client.phase(), Phase::Leaving);
+    assert_eq!(c.session.phase(), Phase::Leaving);
 }
 
 #[test]
@@ -79,8 +79,8 @@ fn a_server_that_goes_on_sending_updates_is_tolerated() {
     for timestamp in 0..10 {
         c.show(now + timestamp, &[update(&[body(entity(0), 3)])]);
     }
-    assert_eq!(c.client.phase(), Phase::Leaving);
-    c.ack = 2;
+    assert_eq!(c.session.phase(), Phase::Leaving);
+    c.memory.ack = 2;
     c.tell_messages(
         now + 20,
         &[
@@ -88,7 +88,7 @@ fn a_server_that_goes_on_sending_updates_is_tolerated() {
             Framed::Unreliable(update(&[body(entity(0), 4)])),
         ],
     );
-    assert_eq!(c.client.phase(), OVER);
+    assert_eq!(c.session.phase(), OVER);
     let counters = c.counters();
     assert_eq!((counters.violations, counters.undecodable), (0, 0));
 }
@@ -96,10 +96,10 @@ fn a_server_that_goes_on_sending_updates_is_tolerated() {
 #[test]
 fn without_an_answer_it_is_over_after_a_second() {
     let mut c = leaving();
-    c.advance(ms(999));
-    assert_eq!(c.client.phase(), Phase::Leaving);
-    c.advance(ms(1));
-    assert_eq!(c.client.phase(), OVER);
+    c.pass(ms(999));
+    assert_eq!(c.session.phase(), Phase::Leaving);
+    c.pass(ms(1));
+    assert_eq!(c.session.phase(), OVER);
     assert_eq!(
         c.events().last(),
         Some(&ClientEvent::Ended(EndReason::Disconnected))
@@ -110,14 +110,14 @@ fn without_an_answer_it_is_over_after_a_second() {
 fn a_server_that_never_ends_does_not_prolong_it() {
     let mut c = leaving();
     c.live(ms(1_000));
-    assert_eq!(c.client.phase(), OVER);
+    assert_eq!(c.session.phase(), OVER);
 }
 
 #[test]
 fn nothing_can_be_said_any_more() {
     let mut c = leaving();
     assert_eq!(
-        c.player(|_, client| client.chat("wait")),
+        c.act(|_, client| client.chat("wait")),
         Err(SayError::NotConnected)
     );
 }
@@ -126,17 +126,17 @@ fn nothing_can_be_said_any_more() {
 fn leaving_twice_is_leaving_once() {
     let mut c = leaving();
     c.forget();
-    c.player(|now, client| client.disconnect(now));
+    c.act(|now, client| client.disconnect(now));
     c.expects_nothing();
-    c.advance(ms(1_000));
-    c.player(|now, client| client.disconnect(now));
+    c.pass(ms(1_000));
+    c.act(|now, client| client.disconnect(now));
     assert_eq!(c.events(), [ClientEvent::Ended(EndReason::Disconnected)]);
 }
 
 #[test]
 fn a_syncing_client_can_leave_too() {
     let mut c = ClientScript::syncing();
-    c.player(|now, client| client.disconnect(now));
+    c.act(|now, client| client.disconnect(now));
     c.expects(&[Reliable::Disconnect]);
 }
 
@@ -152,30 +152,30 @@ fn leave_of_the_own_id_without_having_asked_is_a_removal() {
             ClientEvent::Ended(EndReason::Removed),
         ]
     );
-    assert_eq!(c.client.farewell(), Some(why));
+    assert_eq!(c.session.farewell(), Some(why));
 }
 
 #[test]
 fn what_the_server_said_earlier_is_no_reason() {
     let mut c = ClientScript::playing(&[]);
     c.tell(&[chat(player(0), "welcome")]);
-    assert_eq!(c.client.farewell(), None, "it is still there");
+    assert_eq!(c.session.farewell(), None, "it is still there");
     c.tell(&[join(player(2), "bob"), leave(player(1))]);
-    assert_eq!(c.client.phase(), Phase::Ended(EndReason::Removed));
-    assert_eq!(c.client.farewell(), None);
+    assert_eq!(c.session.phase(), Phase::Ended(EndReason::Removed));
+    assert_eq!(c.session.farewell(), None);
 }
 
 #[test]
 fn a_removal_behind_a_gap_waits_for_the_gap() {
     let mut c = ClientScript::playing(&[]);
     c.tell_numbered(100, &[leave(player(1))]);
-    assert_eq!(c.client.phase(), Phase::Playing);
+    assert_eq!(c.session.phase(), Phase::Playing);
 }
 
 #[test]
 fn once_over_nothing_is_sent_heard_or_waited_for() {
     let mut c = leaving();
-    c.advance(ms(1_000));
+    c.pass(ms(1_000));
     c.forget();
     let counters = c.counters();
     c.tell(&[chat(player(2), "hello?")]);
@@ -183,5 +183,5 @@ fn once_over_nothing_is_sent_heard_or_waited_for() {
     assert_eq!(c.events(), []);
     assert_eq!(c.packets_during(ms(20_000)), []);
     assert_eq!(c.counters(), counters);
-    assert_eq!(c.client.poll_timeout(), None);
+    assert_eq!(c.session.poll_timeout(), None);
 }

@@ -20,7 +20,7 @@ fn playing() -> ClientScript {
 
 /// What the newest update said of an entity.
 fn latest(c: &ClientScript, id: EntityId) -> Option<Shown> {
-    c.client
+    c.session
         .entities()
         .find(|(known, _)| *known == id)
         .and_then(|(_, entity)| entity.track.latest())
@@ -80,10 +80,10 @@ fn scores_are_kept() {
         score(player(2), 3, 1, 45),
         score(player(6), 9, 9, 9),
     ])]);
-    let bob = c.client.players().find(|(id, _)| *id == player(2));
+    let bob = c.session.players().find(|(id, _)| *id == player(2));
     let bob = bob.unwrap().1;
     assert_eq!((bob.kills, bob.deaths, bob.ping), (3, 1, 45));
-    assert_eq!(c.client.players().count(), 3, "Stats bring nobody");
+    assert_eq!(c.session.players().count(), 3, "Stats bring nobody");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_position_leaves_heading_and_health_as_they_were() {
     let mut ship = body(SHIP, 1);
     (ship.orientation, ship.health) = (90, 40);
     c.show_now(&[update(&[ship])]);
-    c.advance(ms(67));
+    c.pass(ms(67));
     let (entity, x, y) = (SHIP, 2, 3);
     c.show_now(&[update_pos(&[Place { entity, x, y }])]);
     let shown = latest(&c, SHIP).unwrap();
@@ -219,12 +219,12 @@ fn collisions_of_known_entities_are_told() {
 fn a_known_entity_is_moved_on_between_updates() {
     let mut c = playing();
     for x in [0, 10, 20] {
-        c.advance(ms(100));
+        c.pass(ms(100));
         c.show_now(&[update(&[body(SHIP, x)])]);
     }
-    c.advance(ms(50));
-    let (_, ship) = c.client.entities().next().unwrap();
-    let shown = c.client.shown(c.now, ship).unwrap();
+    c.pass(ms(50));
+    let (_, ship) = c.session.entities().next().unwrap();
+    let shown = c.session.shown(c.now, ship).unwrap();
     assert!((shown.x - 25.0).abs() < 0.5, "{shown:?}");
 }
 
@@ -259,7 +259,7 @@ fn what_stands_before_a_fault_is_processed_and_the_rest_is_not() {
     bytes.push(250);
     let behind = datagram(header, &[reliable(number + 1, chat(player(2), "behind"))]);
     bytes.extend(&behind[12..]);
-    c.tell_bytes(SERVER, &bytes);
+    c.send_bytes(SERVER, &bytes);
     assert_eq!(
         c.events(),
         [ClientEvent::Chatted(player(2), "before".into())]
@@ -277,10 +277,10 @@ fn what_is_not_lwar_or_not_the_server_changes_nothing() {
     let good = datagram(header, &[reliable(c.next_number(), Reliable::Synced)]);
     let mut wrong = good.clone();
     wrong[0] ^= 1;
-    c.tell_bytes(SERVER, &wrong);
-    c.tell_bytes(SERVER, &good[..11]);
-    c.tell_bytes(SERVER, &[]);
-    c.tell_bytes(BOB, &good);
+    c.send_bytes(SERVER, &wrong);
+    c.send_bytes(SERVER, &good[..11]);
+    c.send_bytes(SERVER, &[]);
+    c.send_bytes(BOB, &good);
     let counters = c.counters();
     assert_eq!((counters.not_lwar, counters.stranger), (3, 1));
     assert_eq!(c.events(), []);
@@ -305,6 +305,6 @@ fn more_players_than_there_can_be_are_refused() {
     let mut c = playing();
     let joins: Vec<_> = (3..20).map(|index| join(player(index), "x")).collect();
     c.tell(&joins);
-    assert_eq!(c.client.players().count(), 8);
+    assert_eq!(c.session.players().count(), 8);
     assert_eq!(c.counters().too_many, 12);
 }

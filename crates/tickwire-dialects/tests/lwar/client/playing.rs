@@ -28,7 +28,7 @@ fn next_input(c: &mut ClientScript) -> Input {
 fn press(c: &mut ClientScript, button: Button, pressed: bool) {
     let buttons = Buttons::NONE.with(button, pressed);
     let aim = Point { x: 300, y: -200 };
-    c.player(|_, client| client.steer(Controls { buttons, aim }));
+    c.act(|_, client| client.steer(Controls { buttons, aim }));
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn whoever_plays_without_a_ship_is_told_what_is_missing() {
     ] {
         let mut c = ClientScript::settling(&[]);
         if has_selected {
-            c.player(|_, client| client.select(GUNS)).unwrap();
+            c.act(|_, client| client.select(GUNS)).unwrap();
         }
         c.live(limits::SETTLE);
         assert_eq!(c.events(), told);
@@ -65,7 +65,7 @@ fn while_the_game_steps_input_leaves_with_a_step_and_no_more_often() {
         assert!(step == 0 || between.is_empty(), "{step}: {between:?}");
         let aim = Point { x: step, y: 0 };
         let buttons = Buttons::NONE;
-        c.player(|_, client| client.steer(Controls { buttons, aim }));
+        c.act(|_, client| client.steer(Controls { buttons, aim }));
         while let Some(packet) = c.mailed() {
             assert_eq!(input(&packet).map(|input| input.aim), Some(aim));
             inputs += 1;
@@ -117,7 +117,7 @@ fn every_button_has_its_byte() {
 fn what_is_said_is_numbered_behind_connect_and_repeated_until_acknowledged() {
     let mut c = ClientScript::playing(&[]);
     let own = player(1);
-    c.player(|_, client| {
+    c.act(|_, client| {
         client.chat("hello").unwrap();
         client.rename("anna").unwrap();
         client.select(GUNS).unwrap();
@@ -132,12 +132,12 @@ fn what_is_said_is_numbered_behind_connect_and_repeated_until_acknowledged() {
     for packet in repeated {
         assert_eq!((packet.first, &packet.reliable[..]), (Some(2), &said[..]));
     }
-    c.ack = 3;
+    c.memory.ack = 3;
     c.tell_messages(c.timestamp(), &[]);
     let packets = c.packets_during(ms(100));
     let rest = packets.iter().find(|packet| packet.first.is_some());
     assert_eq!(rest.unwrap().reliable, said[2..]);
-    c.ack = 4;
+    c.memory.ack = 4;
     c.tell_messages(c.timestamp(), &[]);
     let packets = c.packets_during(ms(1_000));
     assert!(packets.iter().all(|packet| packet.reliable.is_empty()));
@@ -146,13 +146,13 @@ fn what_is_said_is_numbered_behind_connect_and_repeated_until_acknowledged() {
 #[test]
 fn an_acknowledgement_beyond_what_was_sent_is_ignored_but_its_packet_is_not() {
     let mut c = ClientScript::playing(&[]);
-    c.player(|_, client| client.chat("hello")).unwrap();
-    c.advance(ms(100));
-    c.ack = 9;
+    c.act(|_, client| client.chat("hello")).unwrap();
+    c.pass(ms(100));
+    c.memory.ack = 9;
     c.tell(&[chat(PlayerId::SERVER, "hi")]);
     assert_eq!(c.counters().ack_never_sent, 1);
     assert_eq!(c.events().len(), 1, "the chat");
-    c.ack = 1;
+    c.memory.ack = 1;
     let packets = c.packets_during(ms(100));
     assert!(
         packets
@@ -166,7 +166,7 @@ fn text_must_have_a_length_that_the_wire_carries() {
     let mut c = ClientScript::playing(&[]);
     let (chat_limit, name_limit) = (limits::CHAT_MAX, limits::NAME_MAX);
     let length = |limit| Err(SayError::Length { limit });
-    c.player(|_, client| {
+    c.act(|_, client| {
         assert_eq!(client.chat(""), length(chat_limit));
         assert_eq!(client.chat(&"x".repeat(256)), length(chat_limit));
         assert_eq!(client.chat(&"x".repeat(255)), Ok(()));
@@ -180,17 +180,17 @@ fn text_must_have_a_length_that_the_wire_carries() {
 fn what_waits_is_bounded() {
     let mut c = ClientScript::playing(&[]);
     let said = (0..1_000)
-        .take_while(|_| c.client.chat("again").is_ok())
+        .take_while(|_| c.session.chat("again").is_ok())
         .count();
     assert_eq!(said, limits::CLIENT_QUEUE);
-    assert_eq!(c.client.chat("again"), Err(SayError::TooMuchWaiting));
+    assert_eq!(c.session.chat("again"), Err(SayError::TooMuchWaiting));
 }
 
 #[test]
 fn a_long_backlog_never_makes_a_packet_too_large() {
     let mut c = ClientScript::playing(&[]);
     let text = "x".repeat(255);
-    c.player(|_, client| (0..3).for_each(|_| client.chat(&text).unwrap()));
+    c.act(|_, client| (0..3).for_each(|_| client.chat(&text).unwrap()));
     // That each is at most 512 bytes is checked for every packet.
     let packets = c.packets_during(ms(1_000));
     let said = packets.iter().filter(|packet| packet.first.is_some());
@@ -202,10 +202,10 @@ fn a_long_backlog_never_makes_a_packet_too_large() {
 fn fifteen_seconds_of_silence_end_it() {
     let mut c = ClientScript::playing(&[]);
     c.live(ms(100));
-    c.advance(ms(14_999));
-    assert_eq!(c.client.phase(), Phase::Playing);
-    c.advance(ms(1));
-    assert_eq!(c.client.phase(), Phase::Ended(EndReason::TimedOut));
+    c.pass(ms(14_999));
+    assert_eq!(c.session.phase(), Phase::Playing);
+    c.pass(ms(1));
+    assert_eq!(c.session.phase(), Phase::Ended(EndReason::TimedOut));
     assert_eq!(c.packets_during(ms(1_000)), []);
 }
 
@@ -213,8 +213,8 @@ fn fifteen_seconds_of_silence_end_it() {
 fn an_empty_packet_breaks_the_silence() {
     let mut c = ClientScript::playing(&[]);
     for _ in 0..5 {
-        c.advance(ms(14_000));
+        c.pass(ms(14_000));
         c.tell_messages(c.timestamp(), &[]);
     }
-    assert_eq!(c.client.phase(), Phase::Playing);
+    assert_eq!(c.session.phase(), Phase::Playing);
 }

@@ -23,7 +23,7 @@ fn players_entities_and_choices_are_kept() {
         Reliable::Synced,
     ]);
     let names: Vec<_> = c
-        .client
+        .session
         .players()
         .map(|(id, player)| (id, &*player.name, player.selection))
         .collect();
@@ -36,7 +36,7 @@ fn players_entities_and_choices_are_kept() {
         ]
     );
     let entities: Vec<_> = c
-        .client
+        .session
         .entities()
         .map(|(id, entity)| (id, entity.owner, entity.kind))
         .collect();
@@ -86,11 +86,11 @@ fn a_repeated_part_is_acknowledged_again_but_not_taken_again() {
 fn a_part_behind_a_gap_waits() {
     let mut c = ClientScript::syncing();
     c.tell_numbered(3, &[Reliable::Synced]);
-    assert_eq!(c.client.phase(), Phase::Syncing);
+    assert_eq!(c.session.phase(), Phase::Syncing);
     assert_eq!(c.counters().sequence_gap, 1);
     assert_eq!(c.next_packet().header.ack, 1);
     c.tell(&[join(PlayerId::SERVER, "server"), Reliable::Synced]);
-    assert_eq!(c.client.phase(), Phase::Settling);
+    assert_eq!(c.session.phase(), Phase::Settling);
 }
 
 #[test]
@@ -107,9 +107,9 @@ fn without_updates_it_plays_one_second_after_synced() {
     let mut c = ClientScript::settling(&[planet]);
     let packets = c.packets_during(ms(999));
     assert!(!packets.iter().any(has_input));
-    assert_eq!(c.client.phase(), Phase::Settling);
-    c.advance(ms(1));
-    assert_eq!(c.client.phase(), Phase::Playing);
+    assert_eq!(c.session.phase(), Phase::Settling);
+    c.pass(ms(1));
+    assert_eq!(c.session.phase(), Phase::Playing);
     assert_eq!(c.events(), [ClientEvent::Started, ClientEvent::NotSelected]);
     assert!(c.packets_during(ms(40)).iter().any(has_input));
 }
@@ -118,13 +118,13 @@ fn without_updates_it_plays_one_second_after_synced() {
 fn it_plays_as_soon_as_every_entity_had_an_update() {
     let planet = |index| add(entity(index), PlayerId::SERVER, Kind::PLANET);
     let mut c = ClientScript::settling(&[planet(0), planet(1)]);
-    c.advance(ms(100));
+    c.pass(ms(100));
     c.show_now(&[update(&[body(entity(0), 1)])]);
-    c.advance(ms(100));
-    assert_eq!(c.client.phase(), Phase::Settling, "one is missing");
+    c.pass(ms(100));
+    assert_eq!(c.session.phase(), Phase::Settling, "one is missing");
     c.show_now(&[update(&[body(entity(1), 2)])]);
-    c.advance(ms(70));
-    assert_eq!(c.client.phase(), Phase::Playing);
+    c.pass(ms(70));
+    assert_eq!(c.session.phase(), Phase::Playing);
 }
 
 #[test]
@@ -132,8 +132,8 @@ fn updates_of_unknown_entities_do_not_settle_it() {
     let planet = add(entity(0), PlayerId::SERVER, Kind::PLANET);
     let mut c = ClientScript::settling(&[planet]);
     c.show_now(&[update(&[body(entity(7), 1)])]);
-    c.advance(ms(200));
-    assert_eq!(c.client.phase(), Phase::Settling);
+    c.pass(ms(200));
+    assert_eq!(c.session.phase(), Phase::Settling);
     assert_eq!(c.counters().unknown_entity, 1);
 }
 
@@ -141,14 +141,14 @@ fn updates_of_unknown_entities_do_not_settle_it() {
 fn full_is_no_answer_any_more() {
     let mut c = ClientScript::syncing();
     c.show(0, &[Unreliable::Full]);
-    assert_eq!(c.client.phase(), Phase::Syncing);
+    assert_eq!(c.session.phase(), Phase::Syncing);
     assert_eq!(c.counters().violations, 1);
 }
 
 #[test]
 fn what_the_player_says_meanwhile_is_sent() {
     let mut c = ClientScript::syncing();
-    c.player(|_, client| client.select(GUNS)).unwrap();
+    c.act(|_, client| client.select(GUNS)).unwrap();
     let said = select(player(1), GUNS);
     let packets = c.packets_during(ms(150));
     assert!(packets.iter().any(|packet| packet.reliable == [said]));

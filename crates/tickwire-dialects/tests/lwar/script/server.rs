@@ -1,16 +1,15 @@
 //! A server, and a script that speaks for its clients.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tickwire_dialects::lwar::limits::SEND_PERIOD;
 use tickwire_dialects::lwar::message::{Framed, Reliable, Unreliable};
-use tickwire_dialects::lwar::{
-    Header, Id, PlayerId, Server, ServerConfig, ServerCounters, ServerEvent,
-};
-use tickwire_session::{Addr, Events, Instant, Session, Transmit};
+use tickwire_dialects::lwar::{Header, Id, PlayerId, Server, ServerConfig, ServerCounters};
+use tickwire_session::{Addr, Instant, Session, Transmit};
 
 use super::{ANN, BOB, Packet};
+use crate::driven::{Driven, Memory};
 use crate::licence::Watch;
 use crate::states;
 use crate::words::{connect, datagram, forward, join, reliable};
@@ -23,18 +22,23 @@ pub(crate) const fn first_id(index: u16) -> PlayerId {
     PlayerId(Id { generation, index })
 }
 
-pub(crate) struct ServerScript {
-    pub(crate) server: Server,
-    pub(crate) now: Instant,
-    clients: BTreeMap<Addr, Speaker>,
-    mail: VecDeque<(Addr, Packet)>,
-    events: Vec<ServerEvent>,
-    pub(crate) watch: Watch,
+pub(crate) type ServerScript = Driven<Server, Speakers>;
+
+/// Everybody's side of the numbering.
+pub(crate) type Speakers = BTreeMap<Addr, Speaker>;
+
+impl Memory<Server> for Speakers {
+    fn check_sent(&mut self, transmit: Transmit, bytes: &[u8]) {
+        let Transmit::Datagram { to } = transmit else {
+            panic!("lwar has no streams: {transmit:?}");
+        };
+        self.entry(to).or_default().acked = Packet::decode(bytes.into()).header.ack;
+    }
 }
 
 /// A client's side of the numbering.
 #[derive(Clone, Copy, Debug, Default)]
-struct Speaker {
+pub(crate) struct Speaker {
     /// Number of its last reliable message.
     said: u32,
     /// Number of the last reliable message that reached it in order.
@@ -46,27 +50,21 @@ struct Speaker {
 }
 
 impl ServerScript {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn empty() -> Self {
         Self::with(ServerConfig::default())
     }
 
     pub(crate) fn with(config: ServerConfig) -> Self {
         // Not at zero: a timestamp counts from the beginning of the session, not of the clock.
         let now = Instant::from_millis(5_000);
-        Self {
-            server: Server::new(now, config, SECRET),
-            now,
-            clients: BTreeMap::new(),
-            mail: VecDeque::new(),
-            events: Vec::new(),
-            watch: Watch::new(&states::SERVER),
-        }
+        let server = Server::new(now, config, SECRET);
+        Self::new(server, now, Watch::new(&states::SERVER), Speakers::new())
     }
 
     /// A server with ANN and BOB on it, who have nothing to say yet; and their players.
     #[track_caller]
     pub(crate) fn with_two() -> (Self, PlayerId, PlayerId) {
-        let mut script = Self::new();
+        let mut script = Self::empty();
         let players = (script.join(ANN, "ann"), script.join(BOB, "bob"));
         (script, players.0, players.1)
     }
@@ -103,16 +101,9 @@ impl ServerScript {
         self.send_bytes(who, &datagram(header, messages));
     }
 
-    /// `who` sends this datagram.
-    #[track_caller]
-    pub(crate) fn send_bytes(&mut self, who: Addr, bytes: &[u8]) {
-        self.hand_in(who, bytes);
-        self.drain();
-    }
-
     /// A datagram of `who` is handed in, and more may follow before the server's turn.
     pub(crate) fn hand_in(&mut self, who: Addr, bytes: &[u8]) {
-        self.server.handle_datagram(self.now, who, bytes);
+        self.session.handle_datagram(self.now, who, bytes);
     }
 
     /// `who` acknowledges all that it has heard, in a packet without messages.
@@ -138,13 +129,8 @@ impl ServerScript {
 
     /// Forgets every client's numbering and all unread mail.
     pub(crate) fn forget(&mut self) {
-        self.clients.clear();
-        self.mail.clear();
-    }
-
-    /// Forgets all unread mail.
-    pub(crate) fn forget_mail(&mut self) {
-        self.mail.clear();
+        self.memory.clear();
+        self.datagrams.clear();
     }
 
     /// The server has answered `who` already, with a packet that holds these messages alone.
@@ -172,16 +158,10 @@ impl ServerScript {
             return packet;
         }
         let until = self.now + SEND_PERIOD;
-        while self.mail.iter().all(|(to, _)| *to != who) {
+        while self.datagrams.iter().all(|(to, _)| *to != who) {
             assert!(self.step(until), "no packet to {who} for a whole period");
         }
         self.mailed(who).expect("just seen")
-    }
-
-    /// Nothing waits to be read by anybody.
-    #[track_caller]
-    pub(crate) fn expects_nothing(&self) {
-        assert_eq!(self.mail, []);
     }
 
     /// Time passes, and nothing is sent to `who`.
@@ -194,20 +174,11 @@ impl ServerScript {
     /// Time passes; what was sent to `who` meanwhile. What others were sent is forgotten.
     #[track_caller]
     pub(crate) fn packets_during(&mut self, who: Addr, span: Duration) -> Vec<Packet> {
-        self.mail.clear();
-        self.advance(span);
-        let mail = core::mem::take(&mut self.mail);
-        mail.into_iter()
-            .filter(|(to, _)| *to == who)
-            .map(|(_, packet)| packet)
-            .collect()
-    }
-
-    /// Time passes, and the server's clock runs.
-    #[track_caller]
-    pub(crate) fn advance(&mut self, span: Duration) {
-        let until = self.now + span;
-        while self.step(until) {}
+        self.datagrams.clear();
+        self.pass(span);
+        let sent = self.taken(who).into_iter();
+        self.datagrams.clear();
+        sent.map(Packet::decode).collect()
     }
 
     /// Time passes while these clients stay alive and acknowledge everything.
@@ -215,11 +186,11 @@ impl ServerScript {
     pub(crate) fn live(&mut self, span: Duration, clients: &[Addr]) {
         let until = self.now + span;
         while self.now < until {
-            self.advance(SEND_PERIOD.min(until.since(self.now)));
+            self.pass(SEND_PERIOD.min(until.since(self.now)));
             self.read_all();
             clients.iter().for_each(|who| self.ack(*who));
         }
-        self.mail.clear();
+        self.datagrams.clear();
     }
 
     /// Connects `who`, and lets everybody hear of it. Returns its player.
@@ -235,7 +206,7 @@ impl ServerScript {
         self.ack(who);
         self.prove(who, player);
         self.settle();
-        self.events.clear();
+        self.events();
         player
     }
 
@@ -254,10 +225,10 @@ impl ServerScript {
     #[track_caller]
     pub(crate) fn settle(&mut self) {
         for _ in 0..1_000 {
-            self.advance(SEND_PERIOD);
+            self.pass(SEND_PERIOD);
             let news = self.read_all();
-            let all: Vec<_> = self.clients.keys().copied().collect();
-            let behind = |script: &Self, who| script.clients[&who].heard > script.clients[&who].ack;
+            let all: Vec<_> = self.memory.keys().copied().collect();
+            let behind = |script: &Self, who| script.memory[&who].heard > script.memory[&who].ack;
             for who in all {
                 if behind(self, who) {
                     self.ack(who);
@@ -270,19 +241,14 @@ impl ServerScript {
         panic!("the server never runs out of news");
     }
 
-    /// What the game was told since this was last asked.
-    pub(crate) fn events(&mut self) -> Vec<ServerEvent> {
-        core::mem::take(&mut self.events)
-    }
-
     pub(crate) fn counters(&self) -> ServerCounters {
-        *self.server.counters()
+        *self.session.counters()
     }
 
     /// The word for where `who` stands, if it has a place.
     pub(crate) fn state(&self, who: Addr) -> Option<&'static str> {
         let mut state = None;
-        self.server.visit_peers(&mut |peer| {
+        self.session.visit_peers(&mut |peer| {
             if peer.addr == who {
                 state = Some(peer.state);
             }
@@ -290,18 +256,11 @@ impl ServerScript {
         state
     }
 
-    /// Lets the game act on the server, then sends what that caused.
-    #[track_caller]
-    pub(crate) fn game<T>(&mut self, act: impl FnOnce(Instant, &mut Server) -> T) -> T {
-        let result = act(self.now, &mut self.server);
-        self.drain();
-        result
-    }
-
     /// Makes every client hear what was mailed to it; whether anything reliable was among it.
     fn read_all(&mut self) -> bool {
         let mut news = false;
-        while let Some((to, packet)) = self.mail.pop_front() {
+        for (to, bytes) in std::mem::take(&mut self.datagrams) {
+            let packet = Packet::decode(bytes);
             news |= !packet.reliable.is_empty();
             self.handle_packet(to, &packet);
         }
@@ -309,13 +268,12 @@ impl ServerScript {
     }
 
     fn speaker(&mut self, who: Addr) -> &mut Speaker {
-        self.clients.entry(who).or_default()
+        self.memory.entry(who).or_default()
     }
 
     /// The oldest unread packet to `who`.
     pub(crate) fn mailed(&mut self, who: Addr) -> Option<Packet> {
-        let position = self.mail.iter().position(|(to, _)| *to == who)?;
-        let (_, packet) = self.mail.remove(position)?;
+        let packet = Packet::decode(self.take_one(who)?);
         self.handle_packet(who, &packet);
         Some(packet)
     }
@@ -333,49 +291,5 @@ impl ServerScript {
         if let Some(first) = packet.first {
             assert_eq!(first, self.speaker(who).ack + 1, "all unacknowledged");
         }
-    }
-
-    /// Goes on to the server's next deadline, but not beyond `until`; `false` when that is reached.
-    #[track_caller]
-    fn step(&mut self, until: Instant) -> bool {
-        match self.server.poll_timeout() {
-            Some(at) if at <= until => {
-                self.now = self.now.max(at);
-                self.server.handle_timeout(self.now);
-                self.drain();
-                true
-            }
-            _ => {
-                self.now = until;
-                false
-            }
-        }
-    }
-
-    /// Obeys the drain rule, and holds the session to its promise that draining ends.
-    #[track_caller]
-    fn drain(&mut self) {
-        for _ in 0..10 {
-            let mut out = Vec::new();
-            let mut sent = 0;
-            while let Some(transmit) = self.server.poll_transmit(self.now, &mut out) {
-                let Transmit::Datagram { to } = transmit else {
-                    panic!("lwar has no streams: {transmit:?}");
-                };
-                let packet = Packet::decode(core::mem::take(&mut out));
-                self.speaker(to).acked = packet.header.ack;
-                self.mail.push_back((to, packet));
-                sent += 1;
-                assert!(sent < 10_000, "sending never ends");
-            }
-            self.events
-                .extend(core::iter::from_fn(|| self.server.poll_event()));
-            self.watch.look(&self.server);
-            if self.server.poll_timeout().is_none_or(|at| at > self.now) {
-                return;
-            }
-            self.server.handle_timeout(self.now);
-        }
-        panic!("draining never ends");
     }
 }

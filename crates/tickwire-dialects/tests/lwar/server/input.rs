@@ -7,7 +7,7 @@ use crate::script::{ANN, BOB, ServerScript, first_id, ms};
 use crate::words::{chat, datagram, forward, reliable};
 
 fn playing() -> (ServerScript, PlayerId) {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     let ann = s.join(ANN, "ann");
     (s, ann)
 }
@@ -15,7 +15,7 @@ fn playing() -> (ServerScript, PlayerId) {
 /// Whether ANN's player goes forward in the game's next step.
 fn goes_forward(s: &mut ServerScript, player: PlayerId) -> bool {
     let now = s.now;
-    let controls = s.server.take_controls(now, player);
+    let controls = s.session.take_controls(now, player);
     controls.buttons.contains(Button::Forward)
 }
 
@@ -83,7 +83,7 @@ fn every_button_and_the_aim_arrive() {
             aim: Point { x: 300, y: -200 },
         };
         s.send_unreliable(ANN, &[Unreliable::Input(input)]);
-        let controls = s.server.take_controls(s.now, ann);
+        let controls = s.session.take_controls(s.now, ann);
         for other in Button::ALL {
             assert_eq!(controls.buttons.contains(other), other == button);
         }
@@ -96,7 +96,7 @@ fn the_newest_input_holds_until_the_next() {
     let (mut s, ann) = playing();
     s.send_unreliable(ANN, &[forward(ann, 1, 1)]);
     for _ in 0..3 {
-        s.advance(ms(16));
+        s.pass(ms(16));
         assert!(goes_forward(&mut s, ann));
     }
     s.send_unreliable(ANN, &[forward(ann, 2, 0b10)]);
@@ -117,11 +117,11 @@ fn presses_between_two_steps_are_ored() {
 fn half_a_second_without_input_releases_everything() {
     let (mut s, ann) = playing();
     s.send_unreliable(ANN, &[forward(ann, 1, 1)]);
-    s.advance(ms(499));
+    s.pass(ms(499));
     assert!(goes_forward(&mut s, ann));
     // Packets without Input do not hold it.
     s.send_messages(ANN, &[]);
-    s.advance(ms(1));
+    s.pass(ms(1));
     assert!(!goes_forward(&mut s, ann));
     s.send_unreliable(ANN, &[forward(ann, 2, 1)]);
     assert!(goes_forward(&mut s, ann), "the next one counts again");

@@ -9,7 +9,7 @@ use crate::words::{chat, connect, datagram, forward, join, reliable};
 
 /// A server that ANN has sent its Connect, and that has answered.
 fn joining() -> ServerScript {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     s.send(ANN, &[connect("ann")]);
     s.answers(ANN, &[join(first_id(1), "ann")]);
     s
@@ -19,7 +19,7 @@ fn joining() -> ServerScript {
 fn every_connect_is_answered_with_join_alone() {
     let mut s = joining();
     for _ in 0..5 {
-        s.advance(ms(200));
+        s.pass(ms(200));
         s.expects_nothing();
         s.send_numbered(ANN, 1, &[connect("ann")]);
         let answer = s.answers(ANN, &[join(first_id(1), "ann")]);
@@ -33,15 +33,15 @@ fn every_connect_is_answered_with_join_alone() {
 fn nothing_is_sent_on_the_servers_own_clock() {
     let mut s = joining();
     let shape = Shape::Place { x: 0, y: 0 };
-    s.game(|_, server| server.add(Kind::PLANET, PlayerId::SERVER, shape))
+    s.act(|_, server| server.add(Kind::PLANET, PlayerId::SERVER, shape))
         .unwrap();
-    s.game(|_, server| server.say("is anybody there?"));
+    s.act(|_, server| server.say("is anybody there?"));
     s.expects_silence(ANN, ms(4_000));
 }
 
 #[test]
 fn the_answer_is_four_bytes_longer_than_the_question() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     let question = datagram(s.header(ANN), &[reliable(1, connect("ann"))]);
     for _ in 0..2 {
         s.send_bytes(ANN, &question);
@@ -52,7 +52,7 @@ fn the_answer_is_four_bytes_longer_than_the_question() {
 
 #[test]
 fn a_shorter_connect_does_not_get_the_longer_name_back() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     s.send(ANN, &[connect("a name that is long enough")]);
     s.next_packet(ANN);
     s.send_numbered(ANN, 1, &[connect("a")]);
@@ -61,7 +61,7 @@ fn a_shorter_connect_does_not_get_the_longer_name_back() {
 
 #[test]
 fn a_packet_of_many_connects_is_one_question() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     let many = vec![reliable(1, connect("a")); 100];
     for _ in 0..2 {
         s.send_messages(ANN, &many);
@@ -72,7 +72,7 @@ fn a_packet_of_many_connects_is_one_question() {
 
 #[test]
 fn the_others_do_not_hear_of_it() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     s.join(BOB, "bob");
     s.send(ANN, &[connect("ann")]);
     for packet in s.packets_during(BOB, ms(2_000)) {
@@ -86,7 +86,7 @@ fn the_others_do_not_hear_of_it() {
         }
     }
     assert_eq!(s.events(), []);
-    assert_eq!(s.server.players().count(), 1);
+    assert_eq!(s.session.players().count(), 1);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn an_acknowledgement_of_more_than_join_proves_nothing() {
 fn five_seconds_of_asking_without_an_acknowledgement_end_it_too() {
     let mut s = joining();
     for _ in 0..30 {
-        s.advance(ms(200));
+        s.pass(ms(200));
         s.send_numbered(ANN, 1, &[connect("ann")]);
     }
     // The place was given up; the next Connect got another.
@@ -173,7 +173,7 @@ fn five_seconds_of_asking_without_an_acknowledgement_end_it_too() {
 #[test]
 fn a_place_that_came_free_has_another_id() {
     let mut s = joining();
-    s.advance(ms(6_000));
+    s.pass(ms(6_000));
     let again = s.join(ANN, "ann");
     assert_eq!(again.0.index, 1);
     assert_ne!(again, first_id(1));

@@ -13,11 +13,11 @@ const ANYWHERE: Shape = Shape::Place { x: 0, y: 0 };
 #[test]
 fn a_disconnect_is_answered_at_once_with_leave_alone() {
     let (mut s, ann, _) = ServerScript::with_two();
-    s.game(|_, server| server.add(Kind::SHIP, ann, ANYWHERE))
+    s.act(|_, server| server.add(Kind::SHIP, ann, ANYWHERE))
         .unwrap();
     s.settle();
     // What it has not heard yet it will not hear any more, nor of its own ship's end.
-    s.game(|_, server| server.say("farewell"));
+    s.act(|_, server| server.say("farewell"));
     s.send(ANN, &[Reliable::Disconnect]);
     let answer = s.answers(ANN, &[leave(ann)]);
     assert_eq!(answer.header.ack, 2);
@@ -40,13 +40,13 @@ fn every_disconnect_is_answered_until_a_second_after_the_last() {
     let first = s.next_packet(ANN);
     // Longer than a second altogether, and never a second apart.
     for _ in 0..5 {
-        s.advance(ms(800));
+        s.pass(ms(800));
         s.send_numbered(ANN, 2, &[Reliable::Disconnect]);
         let again = s.mailed(ANN).expect("an answer");
         assert_eq!((again.first, again.header.ack), (first.first, 2));
         assert_eq!(again.reliable, [leave(ann)]);
     }
-    s.advance(ms(1_100));
+    s.pass(ms(1_100));
     s.send_numbered(ANN, 2, &[Reliable::Disconnect]);
     s.expects_silence(ANN, ms(500));
     assert_eq!(s.events().len(), 1, "it left once");
@@ -89,7 +89,7 @@ fn only_disconnects_are_answered() {
 
 #[test]
 fn the_place_is_free_at_once() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     for number in 1..=7 {
         s.join(link(number), "one of seven");
     }
@@ -104,10 +104,10 @@ fn within_the_second_a_connect_is_not_answered_and_then_it_is_a_new_client() {
     let (mut s, ann, _) = ServerScript::with_two();
     s.send(ANN, &[Reliable::Disconnect]);
     s.next_packet(ANN);
-    s.advance(ms(999));
+    s.pass(ms(999));
     s.send_numbered(ANN, 1, &[connect("ann")]);
     assert_eq!(s.mailed(ANN), None);
-    s.advance(ms(1));
+    s.pass(ms(1));
     let again = s.join(ANN, "ann");
     assert_eq!(again.0.index, ann.0.index);
     assert_ne!(again, ann, "ids are not given again");
@@ -117,7 +117,7 @@ fn within_the_second_a_connect_is_not_answered_and_then_it_is_a_new_client() {
 fn everybody_hears_of_its_entities_end_before_its_own() {
     let (mut s, ann, bob) = ServerScript::with_two();
     let ships = [ann, bob, ann].map(|owner| {
-        s.game(|_, server| server.add(Kind::SHIP, owner, ANYWHERE))
+        s.act(|_, server| server.add(Kind::SHIP, owner, ANYWHERE))
             .unwrap()
     });
     s.settle();
@@ -125,7 +125,7 @@ fn everybody_hears_of_its_entities_end_before_its_own() {
     s.expects(BOB, &[remove(ships[0]), remove(ships[2]), leave(ann)]);
     s.settle();
     // They are gone from the table: only BOB's is told to the next.
-    s.advance(ms(1_100));
+    s.pass(ms(1_100));
     s.connect_again(ANN);
     s.send(ANN, &[connect("ann")]);
     s.next_packet(ANN);
@@ -145,11 +145,11 @@ fn everybody_hears_of_its_entities_end_before_its_own() {
 fn ids_of_freed_entities_are_not_given_again() {
     let (mut s, ann, bob) = ServerScript::with_two();
     let ship = s
-        .game(|_, server| server.add(Kind::SHIP, ann, ANYWHERE))
+        .act(|_, server| server.add(Kind::SHIP, ann, ANYWHERE))
         .unwrap();
     s.send(ANN, &[Reliable::Disconnect]);
     let next = s
-        .game(|_, server| server.add(Kind::SHIP, bob, ANYWHERE))
+        .act(|_, server| server.add(Kind::SHIP, bob, ANYWHERE))
         .unwrap();
     assert_eq!(ship, entity(0));
     assert_eq!((next.0.index, next.0.generation), (0, 1));
@@ -159,7 +159,7 @@ fn ids_of_freed_entities_are_not_given_again() {
 fn fifteen_seconds_of_silence_end_it() {
     let (mut s, ann, _) = ServerScript::with_two();
     let ship = s
-        .game(|_, server| server.add(Kind::SHIP, ann, ANYWHERE))
+        .act(|_, server| server.add(Kind::SHIP, ann, ANYWHERE))
         .unwrap();
     s.settle();
     let silent_since = s.now;
@@ -192,10 +192,10 @@ fn any_packet_breaks_the_silence() {
 fn a_kick_is_explained_like_a_removal() {
     let (mut s, ann, _) = ServerScript::with_two();
     let ship = s
-        .game(|_, server| server.add(Kind::SHIP, ann, ANYWHERE))
+        .act(|_, server| server.add(Kind::SHIP, ann, ANYWHERE))
         .unwrap();
     s.settle();
-    s.game(|now, server| server.kick(now, ann, "be kind"));
+    s.act(|now, server| server.kick(now, ann, "be kind"));
     let reason = chat(PlayerId::SERVER, "be kind");
     s.answers(ANN, &[remove(ship), reason, leave(ann)]);
     s.expects(BOB, &[remove(ship), leave(ann)]);
@@ -208,7 +208,7 @@ fn a_farewell_comes_behind_what_was_not_acknowledged() {
     let (mut s, ann, bob) = ServerScript::with_two();
     s.send(BOB, &[chat(bob, "bye")]);
     s.expects(ANN, &[chat(bob, "bye")]);
-    s.game(|now, server| server.kick(now, ann, "be kind"));
+    s.act(|now, server| server.kick(now, ann, "be kind"));
     let all = [
         chat(bob, "bye"),
         chat(PlayerId::SERVER, "be kind"),

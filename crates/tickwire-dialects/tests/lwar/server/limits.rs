@@ -16,7 +16,7 @@ use crate::words::{GUNS, connect, datagram, join, reliable, remove, rename, sele
 fn miss_14_seconds(s: &mut ServerScript, mut game: impl FnMut(u32, &mut Server)) {
     let now = s.now;
     for step in 0..14 * 15 {
-        s.game(|_, server| game(step, server));
+        s.act(|_, server| game(step, server));
         s.live(SEND_PERIOD, &[BOB]);
     }
     assert!(s.now.since(now) < limits::TIMEOUT);
@@ -63,7 +63,7 @@ fn an_add_and_its_remove_that_wait_for_numbers_cancel_each_other() {
     let (mut s, ann, _) = ServerScript::with_two();
     let shape = Shape::Place { x: 0, y: 0 };
     let mut numbered = None;
-    s.game(|_, server| {
+    s.act(|_, server| {
         for number in 0..200 {
             let bullet = server.add(Kind::BULLET, ann, shape).expect("room");
             numbered.get_or_insert(bullet);
@@ -93,7 +93,7 @@ fn an_add_and_its_remove_that_wait_for_numbers_cancel_each_other() {
 #[test]
 fn of_several_names_that_wait_for_numbers_the_last_stands() {
     let (mut s, ann, bob) = ServerScript::with_two();
-    s.game(|_, server| (0..limits::NUMBERED_MAX).for_each(|_| server.say(".")));
+    s.act(|_, server| (0..limits::NUMBERED_MAX).for_each(|_| server.say(".")));
     for name in ["bo", "bobby", "robert"] {
         s.send(BOB, &[rename(bob, name)]);
     }
@@ -110,7 +110,7 @@ fn of_several_names_that_wait_for_numbers_the_last_stands() {
 fn with_1024_messages_waiting_it_is_removed() {
     let (mut s, ann, _) = ServerScript::with_two();
     for _ in 0..limits::QUEUE_MAX {
-        s.game(|_, server| server.say("."));
+        s.act(|_, server| server.say("."));
     }
     s.live(ms(100), &[BOB]);
     let (player, why) = (ann, Departure::FellBehind);
@@ -122,7 +122,7 @@ fn with_1024_messages_waiting_it_is_removed() {
 fn a_game_that_says_much_at_once_removes_nobody_who_listens() {
     let (mut s, ..) = ServerScript::with_two();
     for _ in 0..600 {
-        s.game(|_, server| server.say("."));
+        s.act(|_, server| server.say("."));
     }
     s.live(ms(5_000), &[ANN, BOB]);
     assert_eq!(
@@ -134,7 +134,7 @@ fn a_game_that_says_much_at_once_removes_nobody_who_listens() {
 #[test]
 fn fifteen_seconds_without_progress_of_the_ack_remove_it() {
     let (mut s, ann, _) = ServerScript::with_two();
-    s.game(|_, server| server.say("do you hear me?"));
+    s.act(|_, server| server.say("do you hear me?"));
     let mut elapsed = 0;
     while s.state(ANN).is_some() {
         // Not silent: it only never acknowledges.
@@ -156,7 +156,7 @@ fn with_nothing_waiting_no_progress_is_needed() {
     }
     assert_eq!(s.state(ANN), Some("Playing"));
     // The clock of progress starts with the message that waits.
-    s.game(|_, server| server.say("do you hear me?"));
+    s.act(|_, server| server.say("do you hear me?"));
     for _ in 0..14 {
         s.send_messages(ANN, &[]);
         s.live(ms(1_000), &[BOB]);
@@ -166,10 +166,10 @@ fn with_nothing_waiting_no_progress_is_needed() {
 
 #[test]
 fn the_table_of_entities_ends() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     let shape = Shape::Place { x: 0, y: 0 };
     let mut add = || {
-        s.server
+        s.session
             .add(Kind::BULLET, PlayerId::SERVER, shape)
             .map(|id| id.0.index)
     };
@@ -191,7 +191,7 @@ fn while_the_game_takes_no_events_datagrams_are_as_if_lost() {
         s.hand_in(ANN, &bytes);
         number += 1;
     }
-    let taken = core::iter::from_fn(|| s.server.poll_event()).count();
+    let taken = core::iter::from_fn(|| s.session.poll_event()).count();
     assert_eq!(taken, limits::EVENTS_WAITING);
     // Repeated, the one that was dropped is taken.
     let renaming = reliable(number - 1, rename(ann, "anna"));
@@ -199,7 +199,7 @@ fn while_the_game_takes_no_events_datagrams_are_as_if_lost() {
     s.hand_in(ANN, &bytes);
     let (player, name) = (ann, "anna".into());
     assert_eq!(
-        s.server.poll_event(),
+        s.session.poll_event(),
         Some(ServerEvent::Renamed { player, name })
     );
 }

@@ -24,7 +24,7 @@ fn names_go_to_everybody_and_to_whoever_took_them() {
     s.expects(BOB, &[rename(ann, "anna")]);
     let name = "anna".into();
     assert_eq!(s.events(), [ServerEvent::Renamed { player: ann, name }]);
-    assert!(s.server.players().any(|player| player == (ann, "anna")));
+    assert!(s.session.players().any(|player| player == (ann, "anna")));
 }
 
 #[test]
@@ -206,11 +206,11 @@ fn entities_come_and_go_in_order() {
     let (mut s, ann, _) = ServerScript::with_two();
     let shape = Shape::Place { x: 1, y: 2 };
     let bullet = s
-        .game(|_, server| server.add(Kind::BULLET, ann, shape))
+        .act(|_, server| server.add(Kind::BULLET, ann, shape))
         .unwrap();
-    s.game(|_, server| server.remove(bullet));
+    s.act(|_, server| server.remove(bullet));
     // Removed already, and so no mistake.
-    s.game(|_, server| server.remove(bullet));
+    s.act(|_, server| server.remove(bullet));
     s.expects(BOB, &[add(bullet, ann, Kind::BULLET), remove(bullet)]);
 }
 
@@ -221,11 +221,11 @@ fn an_entity_id_is_not_given_again() {
     let mut given = std::collections::BTreeSet::new();
     for _ in 0..100 {
         let id = s
-            .game(|_, server| server.add(Kind::BULLET, ann, shape))
+            .act(|_, server| server.add(Kind::BULLET, ann, shape))
             .unwrap();
         assert!(given.insert(id), "{id:?} twice");
         assert_eq!(id.0.index, 0, "the lowest free place");
-        s.game(|_, server| server.remove(id));
+        s.act(|_, server| server.remove(id));
         s.settle();
     }
 }
@@ -235,7 +235,7 @@ fn an_owner_who_is_gone_is_replaced_by_the_server() {
     let (mut s, _, _) = ServerScript::with_two();
     let shape = Shape::Place { x: 0, y: 0 };
     let nobody = first_id(6);
-    s.game(|_, server| server.add(Kind::BULLET, nobody, shape))
+    s.act(|_, server| server.add(Kind::BULLET, nobody, shape))
         .unwrap();
     s.expects(BOB, &[add(entity(0), PlayerId::SERVER, Kind::BULLET)]);
 }
@@ -243,7 +243,7 @@ fn an_owner_who_is_gone_is_replaced_by_the_server() {
 #[test]
 fn the_server_speaks_as_player_zero() {
     let (mut s, ..) = ServerScript::with_two();
-    s.game(|_, server| server.say("round two"));
+    s.act(|_, server| server.say("round two"));
     s.expects(ANN, &[chat(PlayerId::SERVER, "round two")]);
 }
 

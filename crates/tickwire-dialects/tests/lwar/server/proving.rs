@@ -10,10 +10,10 @@ use crate::words::{GUNS, chat, connect, forward, join, leave, reliable, rename, 
 
 /// A server with so many planets, whose Join ANN has acknowledged. The answer is not read yet.
 fn proving(planets: u16) -> ServerScript {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     let shape = Shape::Place { x: 0, y: 0 };
     for _ in 0..planets {
-        s.game(|_, server| server.add(Kind::PLANET, PlayerId::SERVER, shape))
+        s.act(|_, server| server.add(Kind::PLANET, PlayerId::SERVER, shape))
             .expect("there is room");
     }
     s.send(ANN, &[connect("ann")]);
@@ -32,7 +32,7 @@ fn every_packet_is_answered_with_one_packet_of_the_synchronisation() {
     for _ in 0..5 {
         s.answers(ANN, &SYNC);
         s.expects_nothing();
-        s.advance(ms(100));
+        s.pass(ms(100));
         s.expects_nothing();
         s.send_messages(ANN, &[]);
     }
@@ -69,11 +69,11 @@ fn forged_acknowledgements_bring_no_more_than_their_answers() {
         s.send(victim, &[connect("forged")]);
         s.ack(victim);
         sent += 2;
-        s.advance(ms(1_000));
+        s.pass(ms(1_000));
         packets += core::iter::from_fn(|| s.mailed(victim)).count();
     }
     assert!(packets <= sent, "{packets} packets for {sent}");
-    assert_eq!(s.server.players().count(), 0);
+    assert_eq!(s.session.players().count(), 0);
     assert_eq!(s.events(), []);
 }
 
@@ -81,7 +81,7 @@ fn forged_acknowledgements_bring_no_more_than_their_answers() {
 fn nothing_is_sent_on_the_servers_own_clock() {
     let mut s = proving(3);
     s.mailed(ANN).expect("the answer to the acknowledgement");
-    s.game(|_, server| server.say("is anybody there?"));
+    s.act(|_, server| server.say("is anybody there?"));
     s.expects_silence(ANN, ms(4_000));
     assert_eq!(s.state(ANN), Some("Proving"));
 }
@@ -92,7 +92,7 @@ fn answers_hold_no_updates_and_no_stats() {
     for _ in 0..10 {
         let answer = s.mailed(ANN).expect("an answer");
         assert_eq!(answer.unreliable, []);
-        s.advance(ms(100));
+        s.pass(ms(100));
         s.send_messages(ANN, &[]);
     }
 }
@@ -101,7 +101,7 @@ fn answers_hold_no_updates_and_no_stats() {
 fn five_seconds_without_a_proof_end_it_without_a_word() {
     let mut s = proving(0);
     for _ in 0..49 {
-        s.advance(ms(100));
+        s.pass(ms(100));
         s.ack(ANN);
     }
     assert_eq!(s.state(ANN), Some("Proving"));
@@ -112,7 +112,7 @@ fn five_seconds_without_a_proof_end_it_without_a_word() {
 
 #[test]
 fn nobody_knows_of_it() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     s.join(BOB, "bob");
     s.send(ANN, &[connect("ann")]);
     s.mailed(ANN);
@@ -120,7 +120,7 @@ fn nobody_knows_of_it() {
     for packet in s.packets_during(BOB, ms(6_000)) {
         assert_eq!(packet.reliable, []);
     }
-    assert_eq!(s.server.players().count(), 1);
+    assert_eq!(s.session.players().count(), 1);
 }
 
 /// Whatever message names the id makes it a player: the others hear of it, and updates come.
@@ -177,7 +177,7 @@ fn one_that_has_heard_everything_plays_as_soon_as_it_is_proved() {
 fn what_happens_meanwhile_follows_the_synchronisation() {
     let mut s = proving(0);
     s.answers(ANN, &SYNC);
-    s.game(|_, server| server.say("welcome"));
+    s.act(|_, server| server.say("welcome"));
     s.send_messages(ANN, &[]);
     s.answers(ANN, &[SYNC[0], SYNC[1], chat(PlayerId::SERVER, "welcome")]);
 }
@@ -206,7 +206,7 @@ fn violations_end_it_without_a_word() {
 
 #[test]
 fn ids_come_in_no_order_that_a_client_could_follow() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     let mut generations = Vec::new();
     for number in 0..20 {
         let who = link(100 + number);

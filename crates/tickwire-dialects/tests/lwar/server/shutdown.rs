@@ -8,11 +8,11 @@ use crate::words::{connect, leave};
 
 #[test]
 fn everybody_is_told_that_it_is_removed() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     let (ann, bob) = (s.join(ANN, "ann"), s.join(BOB, "bob"));
     s.settle();
     s.events();
-    s.game(|now, server| server.shut_down(now));
+    s.act(|now, server| server.shut_down(now));
     s.answers(ANN, &[leave(ann)]);
     s.answers(BOB, &[leave(bob)]);
     let why = Departure::ShutDown;
@@ -22,51 +22,51 @@ fn everybody_is_told_that_it_is_removed() {
 
 #[test]
 fn it_is_repeated_for_a_second_and_then_it_is_over() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     s.join(ANN, "ann");
-    s.game(|now, server| server.shut_down(now));
-    assert!(!s.server.is_finished());
+    s.act(|now, server| server.shut_down(now));
+    assert!(!s.session.is_finished());
     let repeated = s.packets_during(ANN, ms(1_000)).len();
     assert!((14..=15).contains(&repeated), "{repeated}");
-    s.advance(ms(100));
-    assert!(s.server.is_finished());
-    assert_eq!(s.server.poll_timeout(), None);
+    s.pass(ms(100));
+    assert!(s.session.is_finished());
+    assert_eq!(s.session.poll_timeout(), None);
 }
 
 #[test]
 fn it_is_over_as_soon_as_everybody_knows() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     s.join(ANN, "ann");
-    s.game(|now, server| server.shut_down(now));
+    s.act(|now, server| server.shut_down(now));
     s.next_packet(ANN);
-    assert!(!s.server.is_finished());
+    assert!(!s.session.is_finished());
     s.ack(ANN);
-    assert!(s.server.is_finished());
+    assert!(s.session.is_finished());
 }
 
 #[test]
 fn a_server_without_players_is_finished_at_once() {
-    let mut s = ServerScript::new();
-    s.game(|now, server| server.shut_down(now));
-    assert!(s.server.is_finished());
+    let mut s = ServerScript::empty();
+    s.act(|now, server| server.shut_down(now));
+    assert!(s.session.is_finished());
 }
 
 #[test]
 fn nobody_is_taken_any_more() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     s.join(ANN, "ann");
-    s.game(|now, server| server.shut_down(now));
+    s.act(|now, server| server.shut_down(now));
     s.send(BOB, &[connect("bob")]);
     s.expects_silence(BOB, ms(500));
 }
 
 #[test]
 fn an_address_that_proved_nothing_is_sent_nothing() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     s.join(ANN, "ann");
     s.send(CID, &[connect("cid")]);
     s.next_packet(CID);
-    s.game(|now, server| server.shut_down(now));
+    s.act(|now, server| server.shut_down(now));
     s.expects_silence(CID, ms(1_200));
-    assert!(s.server.is_finished());
+    assert!(s.session.is_finished());
 }

@@ -29,8 +29,8 @@ fn full() -> ServerScript {
 
 #[test]
 fn a_connect_is_answered_at_once_with_its_acknowledgement() {
-    let mut s = ServerScript::new();
-    s.advance(ms(40));
+    let mut s = ServerScript::empty();
+    s.pass(ms(40));
     s.send(ANN, &[connect("ann")]);
     let answer = s.answers(ANN, &[join(first_id(1), "ann")]);
     assert_eq!((answer.first, answer.header.ack), (Some(1), 1));
@@ -41,7 +41,7 @@ fn a_connect_is_answered_at_once_with_its_acknowledgement() {
 #[test]
 fn a_connect_counts_only_with_number_one() {
     for number in [0, 2, 7, u32::MAX] {
-        let mut s = ServerScript::new();
+        let mut s = ServerScript::empty();
         s.send_numbered(ANN, number, &[connect("ann")]);
         s.expects_silence(ANN, ms(300));
         assert_eq!(s.state(ANN), None, "number {number}");
@@ -51,7 +51,7 @@ fn a_connect_counts_only_with_number_one() {
 
 #[test]
 fn the_eighth_client_hears_full_again_for_every_connect() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     for number in 1..=7 {
         s.join(link(number), "one of seven");
     }
@@ -59,7 +59,7 @@ fn the_eighth_client_hears_full_again_for_every_connect() {
     for _ in 0..3 {
         s.send_numbered(eighth, 1, &[connect("late")]);
         check_full(&s.next_packet(eighth), 1);
-        s.advance(ms(200));
+        s.pass(ms(200));
     }
     assert_eq!((s.state(eighth), s.counters().full), (None, 3));
 }
@@ -75,15 +75,15 @@ fn full_echoes_whatever_number_came() {
 
 #[test]
 fn while_the_game_is_too_slow_newcomers_hear_full_and_nobody_goes() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     s.join(ANN, "ann");
-    let session: &mut dyn Session = &mut s.server;
+    let session: &mut dyn Session = &mut s.session;
     session.set_busy(true);
     s.send_numbered(BOB, 1, &[connect("bob")]);
     check_full(&s.next_packet(BOB), 1);
     assert_eq!((s.state(BOB), s.counters().busy), (None, 1));
     assert_eq!(s.state(ANN), Some("Playing"));
-    s.server.set_busy(false);
+    s.session.set_busy(false);
     s.join(BOB, "bob");
 }
 
@@ -105,7 +105,7 @@ fn full_is_never_larger_than_its_question() {
 
 #[test]
 fn a_stranger_that_does_not_connect_is_not_answered() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     s.send_messages(ANN, &[]);
     s.send(ANN, &[chat(first_id(1), "hello")]);
     s.send(ANN, &[Reliable::Disconnect]);
@@ -117,7 +117,7 @@ fn a_stranger_that_does_not_connect_is_not_answered() {
 
 #[test]
 fn names_that_must_not_be_get_no_answer() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     s.send(ANN, &[connect("")]);
     let long = "x".repeat(33);
     s.send(BOB, &[connect(&long)]);
@@ -133,7 +133,7 @@ fn names_that_must_not_be_get_no_answer() {
 
 #[test]
 fn a_name_of_32_bytes_is_taken() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     let longest = "x".repeat(32);
     s.send(ANN, &[connect(&longest)]);
     s.answers(ANN, &[join(first_id(1), &longest)]);
@@ -141,7 +141,7 @@ fn a_name_of_32_bytes_is_taken() {
 
 #[test]
 fn what_stands_before_a_fault_counts() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     let mut bytes = datagram(s.header(ANN), &[reliable(1, connect("ann"))]);
     bytes.extend([102, 1, 2, 3]);
     s.send_bytes(ANN, &bytes);
@@ -150,7 +150,7 @@ fn what_stands_before_a_fault_counts() {
 
 #[test]
 fn what_stands_behind_a_fault_does_not() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     let header = s.header(ANN);
     let mut bytes = datagram(header, &[]);
     bytes.push(200);
@@ -162,7 +162,7 @@ fn what_stands_behind_a_fault_does_not() {
 
 #[test]
 fn a_wrong_application_id_or_a_short_header_drops_the_datagram() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     let good = datagram(s.header(ANN), &[reliable(1, connect("ann"))]);
     let mut wrong = good.clone();
     wrong[3] ^= 1;
@@ -177,7 +177,7 @@ fn a_wrong_application_id_or_a_short_header_drops_the_datagram() {
 
 #[test]
 fn datagrams_of_1472_bytes_are_read_and_larger_ones_are_not() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     let mut bytes = datagram(s.header(ANN), &[reliable(1, connect("ann"))]);
     bytes.resize(limits::RECEIVE_MAX + 1, 0);
     s.send_bytes(ANN, &bytes);
@@ -191,7 +191,7 @@ fn datagrams_of_1472_bytes_are_read_and_larger_ones_are_not() {
 #[test]
 fn a_flood_of_connects_leaves_players_alone_and_state_bounded() {
     let run = |flood: bool| {
-        let mut s = ServerScript::new();
+        let mut s = ServerScript::empty();
         s.join(ANN, "ann");
         s.join(BOB, "bob");
         let mut heard = Vec::new();
@@ -213,9 +213,9 @@ fn a_flood_of_connects_leaves_players_alone_and_state_bounded() {
     let (_, without) = run(false);
     assert_eq!(during, without, "what ANN hears");
     let mut peers = 0;
-    flooded.server.visit_peers(&mut |_| peers += 1);
+    flooded.session.visit_peers(&mut |_| peers += 1);
     assert_eq!(peers, 7);
-    assert_eq!(flooded.server.players().count(), 2);
+    assert_eq!(flooded.session.players().count(), 2);
     let counters = flooded.counters();
     assert!(counters.full + counters.unproved >= 9_900, "{counters:?}");
 }
@@ -225,7 +225,7 @@ fn forged_connects_hold_a_place_for_a_second_only() {
     let mut s = full_of_forgeries();
     s.send_numbered(ANN, 1, &[connect("ann")]);
     check_full(&s.next_packet(ANN), 1);
-    s.advance(ms(1_000));
+    s.pass(ms(1_000));
     s.send_numbered(ANN, 1, &[connect("ann")]);
     let answer = s.next_packet(ANN);
     assert!(
@@ -238,10 +238,10 @@ fn forged_connects_hold_a_place_for_a_second_only() {
 #[test]
 fn one_host_cannot_take_all_places() {
     let at = |port| Addr { port, ..link(100) };
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     for port in 1..=7 {
         s.send(at(port), &[connect("crowd")]);
-        s.advance(ms(1));
+        s.pass(ms(1));
     }
     // The oldest of the host that has the most gives way at once, but to no client of its own.
     s.send(at(8), &[connect("crowd")]);
@@ -254,7 +254,7 @@ fn one_host_cannot_take_all_places() {
 }
 
 fn full_of_forgeries() -> ServerScript {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     for number in 1..=7 {
         s.send(link(100 + number), &[connect("forged")]);
     }

@@ -16,7 +16,7 @@ const AT_REST: Shape = Shape::Body {
 /// Adds so many planets of the server's.
 fn add_planets(s: &mut ServerScript, count: u16) {
     for _ in 0..count {
-        s.game(|_, server| server.add(Kind::PLANET, PlayerId::SERVER, AT_REST))
+        s.act(|_, server| server.add(Kind::PLANET, PlayerId::SERVER, AT_REST))
             .expect("there is room");
     }
 }
@@ -30,17 +30,17 @@ fn prove(s: &mut ServerScript) -> PlayerId {
     };
     s.ack(BOB);
     s.prove(BOB, own);
-    s.forget_mail();
+    s.datagrams.clear();
     own
 }
 
 #[test]
 fn the_order_is_joins_adds_selections_synced() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     let ann = s.join(ANN, "ann");
     s.send(ANN, &[select(ann, GUNS)]);
     add_planets(&mut s, 1);
-    s.game(|_, server| server.add(Kind::SHIP, ann, AT_REST))
+    s.act(|_, server| server.add(Kind::SHIP, ann, AT_REST))
         .unwrap();
     s.settle();
     prove(&mut s);
@@ -60,7 +60,7 @@ fn the_order_is_joins_adds_selections_synced() {
 
 #[test]
 fn a_client_alone_hears_of_the_server_only() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     s.send(BOB, &[connect("bob")]);
     s.answers(BOB, &[join(first_id(1), "bob")]);
     s.ack(BOB);
@@ -69,7 +69,7 @@ fn a_client_alone_hears_of_the_server_only() {
 
 #[test]
 fn a_new_name_is_told_in_the_join() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     let ann = s.join(ANN, "ann");
     s.send(
         ANN,
@@ -92,7 +92,7 @@ fn a_new_name_is_told_in_the_join() {
 
 #[test]
 fn the_others_and_the_game_hear_of_it_once() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     s.join(ANN, "ann");
     let bob = prove(&mut s);
     s.expects(ANN, &[join(bob, "bob")]);
@@ -109,7 +109,7 @@ fn the_others_and_the_game_hear_of_it_once() {
 
 #[test]
 fn it_is_repeated_until_acknowledged() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     prove(&mut s);
     let sync = [join(PlayerId::SERVER, "server"), Reliable::Synced];
     for _ in 0..4 {
@@ -123,7 +123,7 @@ fn it_is_repeated_until_acknowledged() {
 
 #[test]
 fn nothing_unreliable_is_sent_before_synced() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     add_planets(&mut s, 200);
     prove(&mut s);
     let mut synced = false;
@@ -139,7 +139,7 @@ fn nothing_unreliable_is_sent_before_synced() {
 
 #[test]
 fn a_long_synchronisation_fills_its_packets_without_gaps() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     add_planets(&mut s, 200);
     prove(&mut s);
     let mut number = 2;
@@ -156,11 +156,11 @@ fn a_long_synchronisation_fills_its_packets_without_gaps() {
 
 #[test]
 fn what_happens_meanwhile_is_told_behind_synced() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     let ann = s.join(ANN, "ann");
     prove(&mut s);
     s.send(ANN, &[chat(ann, "welcome")]);
-    s.game(|_, server| server.add(Kind::SUN, PlayerId::SERVER, AT_REST))
+    s.act(|_, server| server.add(Kind::SUN, PlayerId::SERVER, AT_REST))
         .unwrap();
     s.expects(
         BOB,
@@ -176,11 +176,11 @@ fn what_happens_meanwhile_is_told_behind_synced() {
 
 #[test]
 fn the_synchronisation_does_not_count_as_a_backlog() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     add_planets(&mut s, 1_000);
     prove(&mut s);
     for _ in 0..14 {
-        s.advance(ms(1_000));
+        s.pass(ms(1_000));
         // Alive, and slow to acknowledge.
         s.send_messages(BOB, &[]);
     }
@@ -189,7 +189,7 @@ fn the_synchronisation_does_not_count_as_a_backlog() {
 
 #[test]
 fn a_repeated_connect_is_discarded() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     prove(&mut s);
     s.send_numbered(BOB, 1, &[connect("bob")]);
     s.expects_nothing();
@@ -199,7 +199,7 @@ fn a_repeated_connect_is_discarded() {
 
 #[test]
 fn updates_follow_synced_in_the_same_packet() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     add_planets(&mut s, 1);
     prove(&mut s);
     let packet = s.next_packet(BOB);

@@ -9,7 +9,7 @@ use crate::script::{ANN, BOB, Packet, STEP, ServerScript, ms};
 use crate::words::{body, entity, stats, update, update_circle, update_pos, update_ray};
 
 fn playing() -> (ServerScript, PlayerId) {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     let ann = s.join(ANN, "ann");
     (s, ann)
 }
@@ -25,7 +25,7 @@ const fn at(x: i16) -> Shape {
 
 #[track_caller]
 fn add(s: &mut ServerScript, kind: Kind, shape: Shape) -> EntityId {
-    s.game(|_, server| server.add(kind, PlayerId::SERVER, shape))
+    s.act(|_, server| server.add(kind, PlayerId::SERVER, shape))
         .expect("there is room")
 }
 
@@ -55,7 +55,7 @@ fn while_the_game_steps_packets_leave_with_a_step_and_no_more_often() {
     let mut packets = 0;
     for step in 1..=600 {
         assert_eq!(s.packets_during(ANN, STEP), [], "between two steps");
-        s.game(|_, server| server.set(ship, at(step)));
+        s.act(|_, server| server.set(ship, at(step)));
         while let Some(packet) = s.mailed(ANN) {
             let fresh = update(&[body(ship, step)]);
             assert!(packet.unreliable.contains(&fresh), "{step}: {packet:?}");
@@ -89,7 +89,7 @@ fn the_newest_state_is_sent() {
     let ship = add(&mut s, Kind::SHIP, at(1));
     s.settle();
     for x in [2, 3, 4] {
-        s.game(|_, server| server.set(ship, at(x)));
+        s.act(|_, server| server.set(ship, at(x)));
     }
     let packet = s.next_packet(ANN);
     assert_eq!(packet.unreliable.last(), Some(&update(&[body(ship, 4)])));
@@ -161,8 +161,8 @@ fn each_shape_goes_in_its_own_message() {
 fn what_is_removed_is_updated_no_more() {
     let (mut s, _) = playing();
     let ship = add(&mut s, Kind::SHIP, at(1));
-    s.game(|_, server| server.remove(ship));
-    s.game(|_, server| server.set(ship, at(2)));
+    s.act(|_, server| server.remove(ship));
+    s.act(|_, server| server.set(ship, at(2)));
     let after = add(&mut s, Kind::SHIP, at(3));
     let packet = s.next_packet(ANN);
     assert_eq!(packet.unreliable.last(), Some(&update(&[body(after, 3)])));
@@ -210,7 +210,7 @@ fn reliable_messages_push_updates_into_the_next_packet_not_out() {
     let ids: Vec<_> = (0..30).map(|x| add(&mut s, Kind::PLANET, at(x))).collect();
     let text = "x".repeat(200);
     s.settle();
-    s.game(|_, server| {
+    s.act(|_, server| {
         server.say(&text);
         server.say(&text);
     });
@@ -231,7 +231,7 @@ fn reliable_messages_push_updates_into_the_next_packet_not_out() {
 fn messages_that_do_not_fit_go_with_the_next_packet_they_fit_in() {
     let (mut s, _) = playing();
     let text = "x".repeat(255);
-    s.game(|_, server| (0..3).for_each(|_| server.say(&text)));
+    s.act(|_, server| (0..3).for_each(|_| server.say(&text)));
     let packet = s.next_packet(ANN);
     assert_eq!(packet.reliable.len(), 1, "two need more than 512 bytes");
     s.ack(ANN);
@@ -252,7 +252,7 @@ fn collisions_are_told_once() {
         y: 9,
     };
     next_stats(&mut s);
-    s.game(|_, server| server.collide(collision));
+    s.act(|_, server| server.collide(collision));
     let packet = s.next_packet(ANN);
     assert_eq!(packet.unreliable, [Unreliable::Collision(collision)]);
     assert!(s.next_packet(ANN).is_bare());
@@ -271,7 +271,7 @@ fn a_collision_is_told_a_sending_before_the_remove_of_what_collided() {
         x: 1,
         y: 0,
     };
-    s.game(|_, server| {
+    s.act(|_, server| {
         server.collide(collision);
         server.remove(bullet);
         // Removed already, and so no mistake.
@@ -293,10 +293,10 @@ fn a_collision_is_told_a_sending_before_the_remove_of_what_collided() {
 
 #[test]
 fn without_clients_collisions_keep_nothing_alive() {
-    let mut s = ServerScript::new();
+    let mut s = ServerScript::empty();
     let ship = add(&mut s, Kind::SHIP, at(1));
     let entities = [ship, ship];
-    s.game(|_, server| {
+    s.act(|_, server| {
         server.collide(Collision {
             entities,
             x: 0,
@@ -312,7 +312,7 @@ fn of_too_many_collisions_the_newest_are_told() {
     let (mut s, _) = playing();
     let entities = [entity(0), entity(1)];
     for x in 0..100 {
-        s.game(|_, server| server.collide(Collision { entities, x, y: 0 }));
+        s.act(|_, server| server.collide(Collision { entities, x, y: 0 }));
     }
     let sending = next_sending(&mut s);
     let told = sending.iter().flat_map(|packet| &packet.unreliable);
@@ -338,7 +338,7 @@ fn stats_go_out_about_twice_a_second() {
 fn stats_list_everybody_and_the_server() {
     let (mut s, ann) = playing();
     let bob = s.join(BOB, "bob");
-    s.game(|_, server| {
+    s.act(|_, server| {
         server.set_score(ann, 3, 1);
         server.set_score(PlayerId::SERVER, 7, 0);
     });
@@ -355,11 +355,11 @@ fn stats_list_everybody_and_the_server() {
 fn the_ping_is_the_smoothed_round_trip() {
     let (mut s, _) = playing();
     for _ in 0..60 {
-        s.game(|_, server| server.say("ping"));
+        s.act(|_, server| server.say("ping"));
         while s.next_packet(ANN).reliable.is_empty() {}
-        s.advance(ms(40));
+        s.pass(ms(40));
         s.ack(ANN);
-        s.advance(ms(30));
+        s.pass(ms(30));
     }
     let ping = next_stats(&mut s)[1].ping;
     assert!((38..=42).contains(&ping), "{ping}");

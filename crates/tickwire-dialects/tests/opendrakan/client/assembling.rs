@@ -28,7 +28,7 @@ fn extra(tick: u64, object: u32, bundle: &'static [u8]) -> Message<'static> {
 }
 
 fn x(script: &ClientScript, object: u32) -> Option<f32> {
-    let object = script.client.newest()?.object(ObjectId(object))?;
+    let object = script.session.newest()?.object(ObjectId(object))?;
     Some(object.pose.translation.x)
 }
 
@@ -52,7 +52,7 @@ fn every_order_of_four_datagrams_completes_at_the_last() {
             ClientEvent::Completed { tick: Tick(3) },
         ];
         assert_eq!(script.events(), events);
-        let snapshot = script.client.newest().expect("it is complete");
+        let snapshot = script.session.newest().expect("it is complete");
         let object = snapshot.object(ObjectId(1)).expect("it is there");
         assert_eq!(object.lifecycle, Lifecycle::Running);
         let values = [Value::U8(100), Value::U32(0), Value::Bool(true)];
@@ -116,7 +116,7 @@ fn objects_are_created_and_destroyed() {
     script.send(&[place(3, 1, 1.0, false), confirm(3, 1, 0)]);
     script.send(&[created(6, 70, 1), place(6, 70, 7.0, false)]);
     script.send(&[confirm(6, 2, 3)]);
-    let snapshot = script.client.newest().expect("it is complete");
+    let snapshot = script.session.newest().expect("it is complete");
     let made = snapshot.object(ObjectId(70)).expect("it is there");
     assert_eq!(
         (made.class, made.prototype),
@@ -131,7 +131,7 @@ fn objects_are_created_and_destroyed() {
 fn a_reference_that_is_not_held_drops_the_snapshot() {
     let mut script = ClientScript::loaded();
     script.send(&[place(6, 1, 1.0, false), confirm(6, 1, 3)]);
-    assert_eq!(script.client.counters().reference_missing, 1);
+    assert_eq!(script.session.counters().reference_missing, 1);
     assert_eq!(script.acknowledged(), []);
     script.send(&[place(9, 1, 1.0, false), confirm(9, 1, 0)]);
     assert_eq!(script.acknowledged(), [9]);
@@ -143,7 +143,7 @@ fn a_change_of_what_the_reference_does_not_have_drops_the_snapshot() {
     script.send(&[confirm(3, 0, 0)]);
     script.send(&[place(6, 1, 1.0, false), confirm(6, 1, 3)]);
     script.send(&[lifecycle(9, 1, Lifecycle::Destroyed), confirm(9, 1, 3)]);
-    assert_eq!(script.client.counters().unknown_object, 2);
+    assert_eq!(script.session.counters().unknown_object, 2);
     assert_eq!(script.acknowledged(), [3]);
 }
 
@@ -158,7 +158,7 @@ fn a_creation_of_what_the_reference_has_drops_the_snapshot() {
         confirm(9, 2, 6),
     ]);
     script.send(&[created(12, 1, 1), confirm(12, 1, 6)]);
-    assert_eq!(script.client.counters().created_twice, 2);
+    assert_eq!(script.session.counters().created_twice, 2);
     // To another reference the same creation is right.
     script.send(&[
         created(15, 70, 1),
@@ -174,7 +174,7 @@ fn more_changes_than_confirmed_drop_the_snapshot() {
     let mut script = ClientScript::loaded();
     script.send(&[place(3, 1, 1.0, false), place(3, 2, 1.0, false)]);
     script.send(&[confirm(3, 1, 0)]);
-    assert_eq!(script.client.counters().count_mismatch, 1);
+    assert_eq!(script.session.counters().count_mismatch, 1);
     assert_eq!(script.acknowledged(), []);
 }
 
@@ -197,9 +197,9 @@ fn a_late_snapshot_is_completed_but_not_acknowledged() {
     script.send(&[confirm(9, 0, 3)]);
     script.send(&[place(6, 1, 2.0, false), confirm(6, 1, 3)]);
     assert_eq!(script.acknowledged(), [3, 9]);
-    assert!(script.client.snapshot(Tick(6)).is_some());
+    assert!(script.session.snapshot(Tick(6)).is_some());
     assert_eq!(
-        script.client.newest().map(|newest| newest.tick()),
+        script.session.newest().map(|newest| newest.tick()),
         Some(Tick(9))
     );
 }
@@ -233,6 +233,6 @@ fn an_extra_bundle_that_is_none_is_counted() {
         script.send(&[extra(3, 1, bundle)]);
     }
     script.send(&[confirm(3, 1, 0)]);
-    assert_eq!(script.client.counters().bad_bundle, 3);
+    assert_eq!(script.session.counters().bad_bundle, 3);
     assert_eq!(script.acknowledged(), []);
 }

@@ -2,18 +2,17 @@
 
 use tickwire_dialects::opendrakan::message::{ActionState, Message, Way};
 use tickwire_dialects::opendrakan::{ActError, ClientEvent, EndReason, Phase};
-use tickwire_session::{Ended, Session, StreamId, Token, Transmit};
+use tickwire_session::{Ended, Session as _, Token, Transmit};
 
 use crate::golden::unhex;
-use crate::script::{ClientScript, SERVER, bytes_of, confirm, each, machine, ms};
+use crate::script::{ClientScript, SERVER, STREAM, bytes_of, confirm, each, machine, ms};
 
-const STREAM: StreamId = StreamId::Dialled(0);
 const TOKEN: Token = Token(0x77);
 
 /// How many datagrams showed the token since this was last asked.
 fn shown(script: &mut ClientScript) -> usize {
     let mut count = 0;
-    for datagram in std::mem::take(&mut script.datagrams) {
+    for datagram in script.taken(SERVER) {
         each(Way::ClientDatagram, &datagram, |message| {
             if let Message::Attach { token } = message {
                 assert_eq!(token, TOKEN);
@@ -26,16 +25,16 @@ fn shown(script: &mut ClientScript) -> usize {
 
 #[test]
 fn it_dials_the_server_and_says_so() {
-    let mut script = ClientScript::new();
+    let mut script = ClientScript::dialling();
     let dial = Transmit::Dial {
         on: STREAM,
         to: SERVER,
     };
     assert_eq!(script.orders, [dial]);
-    assert_eq!(script.client.phase(), Phase::Connecting);
-    let refused = script.client.act(script.now, 1, ActionState::Begin);
+    assert_eq!(script.session.phase(), Phase::Connecting);
+    let refused = script.session.act(script.now, 1, ActionState::Begin);
     assert_eq!(refused, Err(ActError::NotConnected));
-    script.client.handle_opened(script.now, STREAM, SERVER);
+    script.opened(STREAM, SERVER);
     assert_eq!(script.events(), [ClientEvent::Connected]);
 }
 
@@ -77,9 +76,9 @@ fn a_datagram_of_somebody_else_is_not_heard() {
     script.write(&[Message::Attach { token: TOKEN }]);
     let bytes = bytes_of(&[confirm(3, 0, 0)]);
     for stranger in [machine(9, 41_414), machine(1, 41_415)] {
-        script.client.handle_datagram(script.now, stranger, &bytes);
+        script.send_bytes(stranger, &bytes);
     }
-    assert_eq!(script.client.counters().stranger, 2);
+    assert_eq!(script.session.counters().stranger, 2);
     shown(&mut script);
     script.pass(ms(100));
     assert_eq!(shown(&mut script), 1);
@@ -89,18 +88,18 @@ fn a_datagram_of_somebody_else_is_not_heard() {
 fn every_end_has_its_reason() {
     let ended = |script: &mut ClientScript| {
         let events = script.events();
-        assert_eq!(script.client.poll_timeout(), None);
+        assert_eq!(script.session.poll_timeout(), None);
         match events.last() {
             Some(ClientEvent::Ended(why)) => *why,
             other => panic!("{other:?}"),
         }
     };
 
-    let mut script = ClientScript::new();
+    let mut script = ClientScript::dialling();
     script.close(Ended::Refused);
     assert_eq!(ended(&mut script), EndReason::Unreachable);
 
-    let mut script = ClientScript::new();
+    let mut script = ClientScript::dialling();
     script.pass(ms(15_000));
     assert_eq!(ended(&mut script), EndReason::Unreachable);
     assert_eq!(script.orders[1], Transmit::Abort { on: STREAM });
@@ -114,13 +113,12 @@ fn every_end_has_its_reason() {
     assert_eq!(ended(&mut script), EndReason::TimedOut);
 
     let mut script = ClientScript::open();
-    script.write_bytes(&unhex("ff"));
+    script.write_bytes(STREAM, &unhex("ff"));
     assert_eq!(ended(&mut script), EndReason::Undecodable);
     assert_eq!(script.orders[1], Transmit::Finish { on: STREAM });
 
     let mut script = ClientScript::open();
-    script.client.disconnect();
-    script.drain();
+    script.act(|_, client| client.disconnect());
     assert_eq!(ended(&mut script), EndReason::Disconnected);
     assert_eq!(script.orders[1], Transmit::Finish { on: STREAM });
     // Over is over.

@@ -43,10 +43,10 @@ fn table_and_level_come_in_any_order() {
         script.events();
         script.write(&order[..2]);
         assert_eq!(script.events(), []);
-        assert_eq!(script.client.phase(), Phase::Handshaking);
+        assert_eq!(script.session.phase(), Phase::Handshaking);
         script.write(&order[2..]);
         assert_eq!(script.events(), [load_event()]);
-        assert_eq!(script.client.phase(), Phase::Loading);
+        assert_eq!(script.session.phase(), Phase::Loading);
     }
 }
 
@@ -64,7 +64,7 @@ fn an_entry_that_comes_twice_counts_once() {
 #[test]
 fn a_missing_database_is_named_and_may_be_found_later() {
     let mut script = ClientScript::open();
-    assert_eq!(script.client.loaded(loaded()), Err(LoadError::NotAsked));
+    assert_eq!(script.session.loaded(loaded()), Err(LoadError::NotAsked));
     script.write(&[
         LEVEL,
         entry(3, "common/dragon.db"),
@@ -78,13 +78,13 @@ fn a_missing_database_is_named_and_may_be_found_later() {
         missing.to_string(),
         "the database \"common/rare.db\" is missing"
     );
-    assert_eq!(script.client.loaded(loaded()), Err(missing));
-    assert_eq!(script.client.phase(), Phase::Loading);
+    assert_eq!(script.session.loaded(loaded()), Err(missing));
+    assert_eq!(script.session.phase(), Phase::Loading);
     let mut more = loaded();
     more.databases
         .insert("common/rare.db".into(), DatabaseId(90));
-    assert_eq!(script.client.loaded(more), Ok(()));
-    assert_eq!(script.client.phase(), Phase::Waiting);
+    assert_eq!(script.session.loaded(more), Ok(()));
+    assert_eq!(script.session.phase(), Phase::Waiting);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_level_without_databases_needs_none() {
         databases: BTreeMap::new(),
         ..LoadedLevel::default()
     };
-    assert_eq!(script.client.loaded(nothing), Ok(()));
+    assert_eq!(script.session.loaded(nothing), Ok(()));
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_path_that_leaves_the_folder_ends_the_session() {
                 true => Message::LoadLevel { databases: 0, path },
             }]);
             let ended = Phase::Ended(EndReason::Undecodable);
-            assert_eq!(script.client.phase(), ended, "{path:?}");
+            assert_eq!(script.session.phase(), ended, "{path:?}");
         }
     }
 }
@@ -127,9 +127,9 @@ fn assets_are_told_by_the_application_s_own_numbers() {
         },
     };
     script.write(&[sound(0), sound(6)]);
-    assert_eq!(script.client.counters().unknown_database, 1);
+    assert_eq!(script.session.counters().unknown_database, 1);
     script.send(&[super::showing::empty(3)]);
-    script.client.sample_at(crate::script::ms(50));
+    script.session.sample_at(crate::script::ms(50));
     let own = AssetRef {
         database: DatabaseId(42),
         asset: 5,

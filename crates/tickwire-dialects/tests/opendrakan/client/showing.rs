@@ -5,7 +5,7 @@ use tickwire_dialects::opendrakan::{ActError, AssetRef, ClientEvent, DatabaseId,
 use tickwire_state::Vec2;
 
 use super::assembling::place;
-use crate::script::{ClientScript, confirm, each, ms};
+use crate::script::{ClientScript, STREAM, confirm, each, ms};
 
 /// A full snapshot of nothing.
 pub(super) fn empty(tick: u64) -> Message<'static> {
@@ -13,7 +13,7 @@ pub(super) fn empty(tick: u64) -> Message<'static> {
 }
 
 fn x_at(script: &mut ClientScript, millis: u64) -> Option<f32> {
-    let view = script.client.sample_at(ms(millis))?;
+    let view = script.session.sample_at(ms(millis))?;
     Some(view.object(ObjectId(1))?.pose.translation.x)
 }
 
@@ -26,7 +26,7 @@ fn check(script: &mut ClientScript, millis: u64, x: f32) {
 #[test]
 fn things_move_between_two_snapshots_and_a_little_beyond() {
     let mut script = ClientScript::loaded();
-    assert!(script.client.sample_at(ms(0)).is_none());
+    assert!(script.session.sample_at(ms(0)).is_none());
     script.send(&[place(6, 1, 0.0, false), confirm(6, 1, 0)]);
     script.send(&[place(12, 1, 10.0, false), confirm(12, 1, 6)]);
     check(&mut script, 100, 0.0);
@@ -61,10 +61,10 @@ fn the_picture_is_late_by_the_delay() {
         script.pass(ms(50));
     }
     // The last one shows 2,000 ms, and is 50 ms old.
-    let shown = script.client.render_time(script.now).expect("it runs");
+    let shown = script.session.render_time(script.now).expect("it runs");
     assert!(shown.abs_diff(ms(1_950)) < ms(2), "{shown:?}");
     let now = script.now;
-    let view = script.client.sample(now).expect("there is a world");
+    let view = script.session.sample(now).expect("there is a world");
     assert!(view.time().abs_diff(ms(1_950)) < ms(2));
     assert_eq!(view.objects().count(), 1);
 }
@@ -94,7 +94,7 @@ fn events_come_in_the_order_of_their_moments_when_these_are_shown() {
     script.send(&[confirm(12, 0, 6)]);
     script.events();
     let mut heard = |millis| -> Vec<u16> {
-        script.client.sample_at(ms(millis));
+        script.session.sample_at(ms(millis));
         let asset = |event| match event {
             ClientEvent::Sound { sound, .. } => Some(sound.asset),
             ClientEvent::Animation { animation, .. } => Some(animation.asset),
@@ -130,17 +130,17 @@ fn actions_carry_the_moment_that_the_player_sees() {
     let mut script = ClientScript::loaded();
     script.send(&[empty(6)]);
     script.send(&[confirm(12, 0, 6)]);
-    script.client.sample_at(ms(125));
+    script.session.sample_at(ms(125));
     let now = script.now;
-    script.client.act(now, 4, ActionState::End).unwrap();
+    script.session.act(now, 4, ActionState::End).unwrap();
     let away = Vec2 {
         x: f32::NAN,
         y: 0.0,
     };
-    assert_eq!(script.client.steer(now, 6, away), Err(ActError::NotFinite));
+    assert_eq!(script.session.steer(now, 6, away), Err(ActError::NotFinite));
     script.drain();
     let mut sent = Vec::new();
-    each(Way::ClientStream, &script.written, |message| {
+    each(Way::ClientStream, &script.streams[&STREAM], |message| {
         if let Message::Action(action) = message {
             sent.push(action);
         }

@@ -6,7 +6,7 @@ use tickwire_dialects::opendrakan::Phase;
 use tickwire_dialects::opendrakan::message::Message;
 use tickwire_session::Ended;
 
-use crate::script::{CLIENT_LICENCE, ClientScript, confirm, loaded, ms};
+use crate::script::{CLIENT_LICENCE, ClientScript, STREAM, confirm, loaded, ms};
 
 const LEVEL: Message<'static> = Message::LoadLevel {
     databases: 0,
@@ -15,7 +15,7 @@ const LEVEL: Message<'static> = Message::LoadLevel {
 
 /// Phases that a client can be brought to, and how.
 const PHASES: [fn() -> ClientScript; 5] = [
-    ClientScript::new,
+    ClientScript::dialling,
     ClientScript::open,
     || {
         let mut script = ClientScript::open();
@@ -35,19 +35,15 @@ fn a_client_goes_every_way_that_there_is() {
     let ways: [&dyn Fn(&mut ClientScript); 5] = [
         &|script| script.close(Ended::Finished),
         &|script| script.pass(ms(15_000)),
+        &|script| script.act(|_, client| client.disconnect()),
         &|script| {
-            script.client.disconnect();
-            script.drain();
-        },
-        &|script| {
-            if script.client.phase() != Phase::Connecting {
-                script.write_bytes(&[0xff]);
+            if script.session.phase() != Phase::Connecting {
+                script.write_bytes(STREAM, &[0xff]);
             }
         },
         &|script| {
-            if script.client.phase() == Phase::Loading {
-                script.client.loaded(loaded()).unwrap();
-                script.drain();
+            if script.session.phase() == Phase::Loading {
+                script.act(|_, client| client.loaded(loaded())).unwrap();
             }
         },
     ];

@@ -1,19 +1,17 @@
 //! A client, and the script as its server.
 
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use tickwire_dialects::opendrakan::message::{Message, Way};
-use tickwire_dialects::opendrakan::{
-    Client, ClientConfig, ClientEvent, DatabaseId, LoadedLevel, PORT,
-};
-use tickwire_session::{Addr, Ended, Events, Instant, Path, Session, StreamId, Token, Transmit};
+use tickwire_dialects::opendrakan::{Client, ClientConfig, DatabaseId, LoadedLevel, PORT};
+use tickwire_session::{Addr, Ended, Instant, StreamId, Token};
 
-use super::{ROOMY, STATES, bytes_of, each, loaded, machine, registry};
+use super::{STATES, bytes_of, each, loaded, machine, registry};
+use crate::driven::Driven;
 use crate::licence::{Licence, Watch, Words};
 
 pub(crate) const SERVER: Addr = machine(1, PORT);
-const STREAM: StreamId = StreamId::Dialled(0);
+pub(crate) const STREAM: StreamId = StreamId::Dialled(0);
 
 /// What a client may go through.
 pub(crate) static CLIENT_LICENCE: LazyLock<Licence> = LazyLock::new(|| {
@@ -27,42 +25,22 @@ pub(crate) static CLIENT_LICENCE: LazyLock<Licence> = LazyLock::new(|| {
     Licence::read(STATES, &["## The client"], words)
 });
 
-pub(crate) struct ClientScript {
-    pub(crate) client: Client,
-    pub(crate) now: Instant,
-    /// What it wrote on its stream, and nobody looked at yet.
-    pub(crate) written: Vec<u8>,
-    /// Datagrams that it sent, and nobody looked at yet.
-    pub(crate) datagrams: Vec<Vec<u8>>,
-    /// What it asked to be done about its stream.
-    pub(crate) orders: Vec<Transmit>,
-    pub(crate) watch: Watch,
-}
+pub(crate) type ClientScript = Driven<Client>;
 
 impl ClientScript {
     /// A client that has dialled.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn dialling() -> Self {
         let now = Instant::from_millis(5_000);
-        let mut script = Self {
-            client: Client::new(now, ClientConfig::new(SERVER, registry())),
-            now,
-            written: Vec::new(),
-            datagrams: Vec::new(),
-            orders: Vec::new(),
-            watch: Watch::new(&CLIENT_LICENCE),
-        };
+        let client = Client::new(now, ClientConfig::new(SERVER, registry()));
+        let mut script = Self::new(client, now, Watch::new(&CLIENT_LICENCE), ());
         script.drain();
         script
     }
 
     /// A client whose stream is open.
     pub(crate) fn open() -> Self {
-        let mut script = Self::new();
-        script.client.handle_opened(script.now, STREAM, SERVER);
-        script.drain();
-        let path = Path::Stream(STREAM);
-        script.client.handle_room(script.now, path, ROOMY);
-        script.drain();
+        let mut script = Self::dialling();
+        script.opened(STREAM, SERVER);
         script
     }
 
@@ -80,8 +58,8 @@ impl ClientScript {
                 path: "levels/a.lvl",
             },
         ]);
-        script.client.loaded(level).expect("everything is there");
-        script.drain();
+        let loaded = script.act(|_, client| client.loaded(level));
+        loaded.expect("everything is there");
         script.events();
         script
     }
@@ -93,51 +71,22 @@ impl ClientScript {
 
     /// Says something on the stream.
     pub(crate) fn write(&mut self, messages: &[Message<'_>]) {
-        self.write_bytes(&bytes_of(messages));
-    }
-
-    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) {
-        self.client.handle_stream(self.now, STREAM, bytes);
-        self.drain();
+        self.write_bytes(STREAM, &bytes_of(messages));
     }
 
     /// Says something by datagram.
     pub(crate) fn send(&mut self, messages: &[Message<'_>]) {
-        self.send_bytes(&bytes_of(messages));
-    }
-
-    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
-        self.client.handle_datagram(self.now, SERVER, bytes);
-        self.drain();
+        self.send_bytes(SERVER, &bytes_of(messages));
     }
 
     pub(crate) fn close(&mut self, why: Ended) {
-        let path = Path::Stream(STREAM);
-        self.client.handle_closed(self.now, path, why);
-        self.drain();
-    }
-
-    /// Lets time pass, waking the client whenever it wants to.
-    pub(crate) fn pass(&mut self, span: Duration) {
-        let until = self.now + span;
-        while let Some(at) = self.client.poll_timeout()
-            && at <= until
-        {
-            self.now = self.now.max(at);
-            self.client.handle_timeout(self.now);
-            self.drain();
-        }
-        self.now = until;
-    }
-
-    pub(crate) fn events(&mut self) -> Vec<ClientEvent> {
-        std::iter::from_fn(|| self.client.poll_event()).collect()
+        self.closed(STREAM, why);
     }
 
     /// The ticks that it acknowledged since this was last asked.
     pub(crate) fn acknowledged(&mut self) -> Vec<u64> {
         let mut ticks = Vec::new();
-        for datagram in std::mem::take(&mut self.datagrams) {
+        for datagram in self.taken(SERVER) {
             each(Way::ClientDatagram, &datagram, |message| {
                 if let Message::AcknowledgeSnapshot { tick } = message {
                     ticks.push(tick.0);
@@ -145,22 +94,5 @@ impl ClientScript {
             });
         }
         ticks
-    }
-
-    pub(crate) fn drain(&mut self) {
-        self.watch.look(&self.client);
-        let mut out = Vec::new();
-        loop {
-            out.clear();
-            match self.client.poll_transmit(self.now, &mut out) {
-                None => return,
-                Some(Transmit::Datagram { to }) => {
-                    assert_eq!(to, SERVER);
-                    self.datagrams.push(out.clone());
-                }
-                Some(Transmit::Stream { .. }) => self.written.extend(&out),
-                Some(order) => self.orders.push(order),
-            }
-        }
     }
 }

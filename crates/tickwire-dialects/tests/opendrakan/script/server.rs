@@ -1,16 +1,15 @@
 //! A server, and the script as its clients.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use tickwire_dialects::opendrakan::limits::DATAGRAM_MAX;
 use tickwire_dialects::opendrakan::message::{Confirm, Message, ObjectChange, Way};
-use tickwire_dialects::opendrakan::{Server, ServerConfig, ServerEvent};
-use tickwire_session::{Addr, Ended, Events, Instant, Path, Session, StreamId, Token, Transmit};
+use tickwire_dialects::opendrakan::{Server, ServerConfig};
+use tickwire_session::{Addr, Ended, Instant, Session, StreamId, Token};
 use tickwire_state::Tick;
 
-use super::{ROOMY, STATES, bytes_of, each};
+use super::{STATES, bytes_of, each};
+use crate::driven::Driven;
 use crate::licence::{Licence, Watch, Words};
 
 /// The length of a tick, a little less than it is.
@@ -30,36 +29,19 @@ pub(crate) static SERVER_LICENCE: LazyLock<Licence> = LazyLock::new(|| {
 /// Where those are who are not there.
 const GONE: &str = "gone";
 
-pub(crate) struct ServerScript {
-    pub(crate) server: Server,
-    pub(crate) now: Instant,
-    /// What it sent on streams, and nobody looked at yet.
-    pub(crate) streams: BTreeMap<StreamId, Vec<u8>>,
-    /// Streams that it ended.
-    pub(crate) ended: Vec<StreamId>,
-    /// Datagrams that it sent, and nobody looked at yet.
-    pub(crate) datagrams: Vec<(Addr, Vec<u8>)>,
-    pub(crate) watch: Watch,
-}
+pub(crate) type ServerScript = Driven<Server>;
 
 impl ServerScript {
-    pub(crate) fn new(config: ServerConfig) -> Self {
-        Self {
-            server: Server::new(config, [7; 32]).expect("the level is good"),
-            now: Instant::from_millis(1_000),
-            streams: BTreeMap::new(),
-            ended: Vec::new(),
-            datagrams: Vec::new(),
-            watch: Watch::new(&SERVER_LICENCE),
-        }
+    pub(crate) fn with(config: ServerConfig) -> Self {
+        let server = Server::new(config, [7; 32]).expect("the level is good");
+        let watch = Watch::new(&SERVER_LICENCE);
+        Self::new(server, Instant::from_millis(1_000), watch, ())
     }
 
     /// Opens a stream from `from`; returns its number.
     pub(crate) fn open(&mut self, number: u32, from: Addr) -> StreamId {
         let on = StreamId::Accepted(number);
-        self.server.handle_opened(self.now, on, from);
-        self.server.handle_room(self.now, Path::Stream(on), ROOMY);
-        self.drain();
+        self.opened(on, from);
         on
     }
 
@@ -87,33 +69,20 @@ impl ServerScript {
         self.send_bytes(from, &bytes_of(messages));
     }
 
-    pub(crate) fn send_bytes(&mut self, from: Addr, bytes: &[u8]) {
-        self.server.handle_datagram(self.now, from, bytes);
-        self.drain();
-    }
-
     /// Says something on a stream.
     pub(crate) fn write(&mut self, on: StreamId, messages: &[Message<'_>]) {
         self.write_bytes(on, &bytes_of(messages));
     }
 
-    pub(crate) fn write_bytes(&mut self, on: StreamId, bytes: &[u8]) {
-        self.server.handle_stream(self.now, on, bytes);
-        self.drain();
-    }
-
     pub(crate) fn close(&mut self, on: StreamId) {
-        let path = Path::Stream(on);
-        self.server.handle_closed(self.now, path, Ended::Finished);
-        self.drain();
+        self.closed(on, Ended::Finished);
     }
 
     /// Lets the server commit so many ticks.
     pub(crate) fn ticks(&mut self, count: u64) {
         for _ in 0..count {
             self.pass(TICK);
-            self.server.commit(self.now);
-            self.drain();
+            self.act(|now, server| server.commit(now));
         }
     }
 
@@ -122,24 +91,11 @@ impl ServerScript {
         self.datagrams.clear();
         loop {
             self.ticks(1);
-            let tick = self.server.tick();
+            let tick = self.session.tick();
             if tick.0.is_multiple_of(3) {
                 return tick;
             }
         }
-    }
-
-    /// Lets time pass without a tick.
-    pub(crate) fn pass(&mut self, span: Duration) {
-        self.now += span;
-        if self.server.poll_timeout().is_some_and(|at| at <= self.now) {
-            self.server.handle_timeout(self.now);
-        }
-        self.drain();
-    }
-
-    pub(crate) fn events(&mut self) -> Vec<ServerEvent> {
-        std::iter::from_fn(|| self.server.poll_event()).collect()
     }
 
     /// The confirmations among the datagrams that were sent, and how many changes came with each.
@@ -166,37 +122,12 @@ impl ServerScript {
     /// The state of the only connection of a host.
     pub(crate) fn state(&self, of: Addr) -> &'static str {
         let mut state = GONE;
-        self.server.visit_peers(&mut |peer| {
+        self.session.visit_peers(&mut |peer| {
             if peer.addr.host == of.host {
                 state = peer.state;
             }
         });
         state
-    }
-
-    pub(crate) fn drain(&mut self) {
-        self.watch.look(&self.server);
-        self.send_all();
-        self.watch.look(&self.server);
-    }
-
-    fn send_all(&mut self) {
-        let mut out = Vec::new();
-        loop {
-            out.clear();
-            match self.server.poll_transmit(self.now, &mut out) {
-                None => return,
-                Some(Transmit::Datagram { to }) => {
-                    assert!(out.len() <= DATAGRAM_MAX.into(), "{} bytes", out.len());
-                    self.datagrams.push((to, out.clone()));
-                }
-                Some(Transmit::Stream { on }) => {
-                    self.streams.entry(on).or_default().extend(&out);
-                }
-                Some(Transmit::Finish { on } | Transmit::Abort { on }) => self.ended.push(on),
-                Some(other) => panic!("a server does not {other:?}"),
-            }
-        }
     }
 }
 

@@ -29,7 +29,7 @@ fn told(script: &mut ServerScript, real_time: f64) -> Duration {
 
 #[test]
 fn times_of_actions_are_clamped_to_the_last_quarter_of_a_second() {
-    let mut script = ServerScript::new(config(1));
+    let mut script = ServerScript::with(config(1));
     script.attach(0, machine(2, 5_000));
     script.events();
     script.ticks(120);
@@ -43,7 +43,7 @@ fn times_of_actions_are_clamped_to_the_last_quarter_of_a_second() {
 
 #[test]
 fn sticks_are_told_as_they_are() {
-    let mut script = ServerScript::new(config(1));
+    let mut script = ServerScript::with(config(1));
     let on = script.attach(0, machine(2, 5_000));
     script.events();
     script.write(
@@ -69,7 +69,7 @@ fn sticks_are_told_as_they_are() {
 fn a_stream_cut_anywhere_reads_the_same() {
     let bytes = bytes_of(&[action(0.0), action(0.0), action(0.0)]);
     for cut in 1..bytes.len() {
-        let mut script = ServerScript::new(config(1));
+        let mut script = ServerScript::with(config(1));
         let on = script.attach(0, machine(2, 5_000));
         script.events();
         script.write_bytes(on, &bytes[..cut]);
@@ -80,13 +80,13 @@ fn a_stream_cut_anywhere_reads_the_same() {
 
 #[test]
 fn more_actions_than_any_player_makes_are_dropped() {
-    let mut script = ServerScript::new(config(1));
+    let mut script = ServerScript::with(config(1));
     let on = script.attach(0, machine(2, 5_000));
     script.events();
     let many = vec![action(0.0); 1_000];
     script.write(on, &many);
     assert_eq!(script.events().len(), 256);
-    assert_eq!(script.server.counters().too_many_actions, 744);
+    assert_eq!(script.session.counters().too_many_actions, 744);
     script.pass(ms(50));
     script.write(on, &many);
     assert_eq!(script.events().len(), 10);
@@ -94,7 +94,7 @@ fn more_actions_than_any_player_makes_are_dropped() {
 
 #[test]
 fn what_the_game_says_goes_out_with_the_time_of_its_tick() {
-    let mut script = ServerScript::new(config(2));
+    let mut script = ServerScript::with(config(2));
     let on = script.attach(0, machine(2, 5_000));
     let other = script.attach(1, machine(3, 5_000));
     script.ticks(29);
@@ -114,11 +114,11 @@ fn what_the_game_says_goes_out_with_the_time_of_its_tick() {
         channel: 0,
         speed: 1.0,
     };
-    script.server.send_global(To::All, 1, b"all").unwrap();
+    script.session.send_global(To::All, 1, b"all").unwrap();
     let one = To::One(ClientId(1));
-    script.server.send_object(one, talk, b"one").unwrap();
-    script.server.animate(animation).unwrap();
-    script.server.play_sound(asset).unwrap();
+    script.session.send_object(one, talk, b"one").unwrap();
+    script.session.animate(animation).unwrap();
+    script.session.play_sound(asset).unwrap();
     script.ticks(1);
     let heard = |on| {
         let mut heard = Vec::new();
@@ -145,31 +145,31 @@ fn what_the_game_says_goes_out_with_the_time_of_its_tick() {
 
 #[test]
 fn who_has_not_joined_neither_acts_nor_is_spoken_to() {
-    let mut script = ServerScript::new(config(2));
+    let mut script = ServerScript::with(config(2));
     let on = script.open(0, machine(2, 5_000));
     let greeting = script.streams[&on].len();
     script.write(on, &[action(0.0)]);
-    script.server.send_global(To::All, 1, b"all").unwrap();
+    script.session.send_global(To::All, 1, b"all").unwrap();
     let one = To::One(ClientId(1));
-    script.server.send_global(one, 1, b"one").unwrap();
+    script.session.send_global(one, 1, b"one").unwrap();
     script.pass(ms(1));
     assert_eq!(script.streams[&on].len(), greeting);
     assert_eq!(script.events(), []);
-    assert_eq!(script.server.counters().too_early_actions, 1);
+    assert_eq!(script.session.counters().too_early_actions, 1);
 }
 
 #[test]
 fn what_no_client_could_read_is_refused() {
-    let mut script = ServerScript::new(config(2));
+    let mut script = ServerScript::with(config(2));
     let asset = AssetRef {
         database: DatabaseId(2),
         asset: 7,
     };
     assert_eq!(
-        script.server.play_sound(asset),
+        script.session.play_sound(asset),
         Err(SendError::UnknownDatabase)
     );
     let long = vec![0; 60_001];
-    let sent = script.server.send_global(To::All, 1, &long);
+    let sent = script.session.send_global(To::All, 1, &long);
     assert_eq!(sent, Err(SendError::TooLong));
 }

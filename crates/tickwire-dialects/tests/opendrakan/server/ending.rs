@@ -2,7 +2,7 @@
 
 use tickwire_dialects::opendrakan::message::{Message, Way};
 use tickwire_dialects::opendrakan::{ClientId, Departure, ServerEvent, To};
-use tickwire_session::{Path, Room, Session};
+use tickwire_session::Session as _;
 use tickwire_state::Tick;
 
 use crate::golden::unhex;
@@ -20,7 +20,7 @@ fn left(script: &mut ServerScript) -> Vec<Departure> {
 
 #[test]
 fn the_end_of_the_stream_ends_the_session() {
-    let mut script = ServerScript::new(config(2));
+    let mut script = ServerScript::with(config(2));
     let ann = machine(2, 5_000);
     let on = script.attach(0, ann);
     let token = script.token_on(on);
@@ -37,7 +37,7 @@ fn the_end_of_the_stream_ends_the_session() {
 
 #[test]
 fn fifteen_seconds_of_silence_end_it() {
-    let mut script = ServerScript::new(config(2));
+    let mut script = ServerScript::with(config(2));
     let ann = machine(2, 5_000);
     let on = script.attach(0, ann);
     script.pass(ms(14_000));
@@ -66,7 +66,7 @@ fn a_stream_that_does_not_decode_is_closed() {
         "0a1400000000000000f83f060000000000c07f00000000",
     ];
     for digits in cases {
-        let mut script = ServerScript::new(config(2));
+        let mut script = ServerScript::with(config(2));
         let on = script.attach(0, machine(2, 5_000));
         script.write_bytes(on, &unhex(digits));
         assert_eq!(left(&mut script), [Departure::Undecodable], "{digits}");
@@ -76,13 +76,12 @@ fn a_stream_that_does_not_decode_is_closed() {
 
 #[test]
 fn who_does_not_read_is_cut_off() {
-    let mut script = ServerScript::new(config(2));
+    let mut script = ServerScript::with(config(2));
     let on = script.attach(0, machine(2, 5_000));
-    let path = Path::Stream(on);
-    script.server.handle_room(script.now, path, Room::CLOSED);
+    script.give_room(on, 0);
     for _ in 0..30 {
         script
-            .server
+            .session
             .send_global(To::All, 1, &[0; 50_000])
             .expect("it is short enough");
     }
@@ -93,17 +92,14 @@ fn who_does_not_read_is_cut_off() {
 
 #[test]
 fn a_stream_is_never_sent_more_than_it_takes() {
-    let mut script = ServerScript::new(config(2));
+    let mut script = ServerScript::with(config(2));
     let on = script.attach(0, machine(2, 5_000));
     script.streams.clear();
-    let path = Path::Stream(on);
-    let room = |bytes| Room { bytes, largest: 0 };
-    script.server.handle_room(script.now, path, room(10));
-    script.server.send_global(To::All, 1, b"hello").unwrap();
+    script.give_room(on, 10);
+    script.session.send_global(To::All, 1, b"hello").unwrap();
     script.pass(ms(1));
     assert_eq!(script.streams[&on].len(), 10);
-    script.server.handle_room(script.now, path, room(100));
-    script.pass(ms(1));
+    script.give_room(on, 100);
     let mut bodies = Vec::new();
     each(Way::ServerStream, &script.streams[&on], |message| {
         if let Message::GlobalMessage { body, .. } = message {
@@ -115,17 +111,17 @@ fn a_stream_is_never_sent_more_than_it_takes() {
 
 #[test]
 fn kicking_and_shutting_down_close_the_streams() {
-    let mut script = ServerScript::new(config(2));
+    let mut script = ServerScript::with(config(2));
     let on = script.attach(0, machine(2, 5_000));
     let other = script.attach(1, machine(3, 5_000));
-    script.server.kick(script.now, CLIENT);
+    script.session.kick(script.now, CLIENT);
     script.pass(ms(1));
     assert_eq!(script.ended, [on]);
-    script.server.shut_down(script.now);
-    assert!(!script.server.is_finished());
+    script.session.shut_down(script.now);
+    assert!(!script.session.is_finished());
     script.pass(ms(1));
     assert_eq!(script.ended, [on, other]);
-    assert!(script.server.is_finished());
+    assert!(script.session.is_finished());
     assert_eq!(left(&mut script), [Departure::Kicked, Departure::ShutDown]);
     let late = script.open(2, machine(4, 5_000));
     assert_eq!(script.ended, [on, other, late]);
@@ -133,11 +129,11 @@ fn kicking_and_shutting_down_close_the_streams() {
 
 #[test]
 fn who_is_sent_away_still_hears_what_was_said() {
-    let mut script = ServerScript::new(config(2));
+    let mut script = ServerScript::with(config(2));
     let on = script.attach(0, machine(2, 5_000));
     script.streams.clear();
-    script.server.send_global(To::All, 1, b"bye").unwrap();
-    script.server.kick(script.now, CLIENT);
+    script.session.send_global(To::All, 1, b"bye").unwrap();
+    script.session.kick(script.now, CLIENT);
     script.pass(ms(1));
     assert!(script.streams[&on].ends_with(b"bye"));
     assert_eq!(script.ended, [on]);
@@ -145,12 +141,11 @@ fn who_is_sent_away_still_hears_what_was_said() {
 
 #[test]
 fn who_is_sent_away_and_does_not_read_is_cut_off_after_a_while() {
-    let mut script = ServerScript::new(config(2));
+    let mut script = ServerScript::with(config(2));
     let on = script.attach(0, machine(2, 5_000));
-    let path = Path::Stream(on);
-    script.server.handle_room(script.now, path, Room::CLOSED);
-    script.server.send_global(To::All, 1, b"bye").unwrap();
-    script.server.kick(script.now, CLIENT);
+    script.give_room(on, 0);
+    script.session.send_global(To::All, 1, b"bye").unwrap();
+    script.session.kick(script.now, CLIENT);
     script.pass(ms(1_999));
     assert!(script.ended.is_empty());
     script.pass(ms(1));
@@ -159,13 +154,13 @@ fn who_is_sent_away_and_does_not_read_is_cut_off_after_a_while() {
 
 #[test]
 fn who_is_gone_before_being_sent_away_is_told_nothing() {
-    let mut script = ServerScript::new(config(2));
+    let mut script = ServerScript::with(config(2));
     let on = script.attach(0, machine(2, 5_000));
     script.streams.clear();
-    script.server.send_global(To::All, 1, b"bye").unwrap();
-    script.server.kick(script.now, CLIENT);
+    script.session.send_global(To::All, 1, b"bye").unwrap();
+    script.session.kick(script.now, CLIENT);
     // The stream ends by itself before anybody drains.
     script.close(on);
     assert!(script.streams.is_empty() && script.ended.is_empty());
-    assert!(script.server.is_finished());
+    assert!(script.session.is_finished());
 }

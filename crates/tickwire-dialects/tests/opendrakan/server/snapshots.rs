@@ -21,7 +21,7 @@ fn attached(objects: u32) -> ServerScript {
 
 /// The same, with so many bytes a second for the client.
 fn throttled(objects: u32, bytes_per_second: u32) -> ServerScript {
-    let mut script = ServerScript::new(ServerConfig {
+    let mut script = ServerScript::with(ServerConfig {
         bytes_per_second,
         ..config(objects)
     });
@@ -30,7 +30,7 @@ fn throttled(objects: u32, bytes_per_second: u32) -> ServerScript {
 }
 
 fn destroy(script: &mut ServerScript, object: ObjectId) {
-    let end = script.server.set_lifecycle(object, Lifecycle::Destroyed);
+    let end = script.session.set_lifecycle(object, Lifecycle::Destroyed);
     end.expect("it is there");
 }
 
@@ -95,7 +95,7 @@ fn a_delta_holds_what_changed_after_its_reference() {
     let mut script = attached(3);
     let first = script.next_send_tick();
     script.acknowledge(ANN, first);
-    script.server.set(ObjectId(2), at(5.0)).unwrap();
+    script.session.set(ObjectId(2), at(5.0)).unwrap();
     let second = script.next_send_tick();
     let [(confirm, changes)] = script.confirmed()[..] else {
         panic!("one snapshot");
@@ -106,7 +106,7 @@ fn a_delta_holds_what_changed_after_its_reference() {
 
     // Not acknowledged: the next one still refers to the first, and says it again.
     script
-        .server
+        .session
         .set(ObjectId(3), State::Extra(1, Value::U32(9)))
         .unwrap();
     script.next_send_tick();
@@ -125,8 +125,8 @@ fn a_state_set_to_what_it_is_did_not_change() {
     let mut script = attached(3);
     let tick = script.next_send_tick();
     script.acknowledge(ANN, tick);
-    script.server.set(ObjectId(2), at(0.0)).unwrap();
-    script.server.jump(ObjectId(2), at(0.0)).unwrap();
+    script.session.set(ObjectId(2), at(0.0)).unwrap();
+    script.session.jump(ObjectId(2), at(0.0)).unwrap();
     script.next_send_tick();
     assert_eq!(script.confirmed()[0].0.changes, 0);
 }
@@ -136,16 +136,16 @@ fn a_jump_is_told_until_it_is_acknowledged() {
     let mut script = attached(3);
     let first = script.next_send_tick();
     script.acknowledge(ANN, first);
-    script.server.jump(ObjectId(2), at(90.0)).unwrap();
+    script.session.jump(ObjectId(2), at(90.0)).unwrap();
     script.ticks(1);
-    script.server.set(ObjectId(2), at(91.0)).unwrap();
+    script.session.set(ObjectId(2), at(91.0)).unwrap();
     let second = script.next_send_tick();
     assert_eq!(said(&script, ObjectId(2)), ["0!"]);
-    script.server.set(ObjectId(2), at(92.0)).unwrap();
+    script.session.set(ObjectId(2), at(92.0)).unwrap();
     let third = script.next_send_tick();
     assert_eq!(said(&script, ObjectId(2)), ["0!"], "after {second}");
     script.acknowledge(ANN, third);
-    script.server.set(ObjectId(2), at(93.0)).unwrap();
+    script.session.set(ObjectId(2), at(93.0)).unwrap();
     script.next_send_tick();
     assert_eq!(said(&script, ObjectId(2)), ["0"]);
 }
@@ -155,7 +155,7 @@ fn what_is_created_comes_whole_and_what_is_destroyed_goes_once() {
     let mut script = attached(2);
     let first = script.next_send_tick();
     script.acknowledge(ANN, first);
-    let made = script.server.create(PROTOTYPE).unwrap();
+    let made = script.session.create(PROTOTYPE).unwrap();
     assert_eq!(made, ObjectId(3));
     let second = script.next_send_tick();
     let whole = [
@@ -179,7 +179,7 @@ fn what_is_created_comes_whole_and_what_is_destroyed_goes_once() {
     script.next_send_tick();
     assert_eq!(said(&script, made), [""; 0]);
     // Numbers are not used again.
-    assert_eq!(script.server.create(PROTOTYPE), Ok(ObjectId(4)));
+    assert_eq!(script.session.create(PROTOTYPE), Ok(ObjectId(4)));
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn what_came_and_went_after_the_reference_is_not_mentioned() {
     let mut script = attached(2);
     let first = script.next_send_tick();
     script.acknowledge(ANN, first);
-    let made = script.server.create(PROTOTYPE).unwrap();
+    let made = script.session.create(PROTOTYPE).unwrap();
     script.next_send_tick();
     destroy(&mut script, made);
     script.next_send_tick();
@@ -198,8 +198,8 @@ fn what_came_and_went_after_the_reference_is_not_mentioned() {
 #[test]
 fn a_clone_of_a_clone_names_the_level_s_object() {
     let mut script = attached(2);
-    let first = script.server.create(PROTOTYPE).unwrap();
-    let second = script.server.create(first).unwrap();
+    let first = script.session.create(PROTOTYPE).unwrap();
+    let second = script.session.create(first).unwrap();
     destroy(&mut script, first);
     script.next_send_tick();
     assert_eq!(said(&script, second)[0], "created from 1");
@@ -270,7 +270,7 @@ fn odd_acknowledgements_are_ignored_and_counted() {
     for never in [0, 1, 9_999, u64::MAX] {
         script.acknowledge(ANN, Tick(never));
     }
-    let counters = *script.server.counters();
+    let counters = *script.session.counters();
     // 0 and 1 lie before the newest.
     assert_eq!((counters.ack_old, counters.ack_never_sent), (3, 2));
     script.next_send_tick();
@@ -326,13 +326,13 @@ fn the_budget_paces_a_large_snapshot_and_skips_what_is_over_it() {
     let mut script = throttled(10, 500);
     script.ticks(60);
     assert_eq!(script.confirmed().len(), 1);
-    assert_eq!(script.server.counters().skipped, 19);
+    assert_eq!(script.session.counters().skipped, 19);
 }
 
 #[test]
 fn what_took_long_to_send_can_still_be_acknowledged() {
     let mut script = throttled(400, 4_000);
-    let doomed = script.server.create(PROTOTYPE).unwrap();
+    let doomed = script.session.create(PROTOTYPE).unwrap();
     // 39 kB take ten seconds, in which the ticks of 64 snapshots pass three times.
     script.ticks(60 * 11);
     let first = script.confirmed()[0].0;
@@ -356,7 +356,7 @@ fn a_large_delta_is_paced_and_not_repeated() {
     let first = script.confirmed()[0].0.tick;
     script.acknowledge(ANN, first);
     for id in 1..=400 {
-        script.server.set(ObjectId(id), at(1.0)).unwrap();
+        script.session.set(ObjectId(id), at(1.0)).unwrap();
     }
     script.datagrams.clear();
     script.ticks(60 * 2);
@@ -382,7 +382,7 @@ fn a_narrower_path_gets_narrower_datagrams() {
         largest,
         ..Room::DATAGRAMS
     };
-    script.server.handle_room(script.now, path, room(1_150));
+    script.session.handle_room(script.now, path, room(1_150));
     script.next_send_tick();
     assert!(
         script
@@ -391,11 +391,11 @@ fn a_narrower_path_gets_narrower_datagrams() {
             .all(|(_, bytes)| bytes.len() <= 1_150)
     );
     // And one that is too narrow for the largest bundle gets none.
-    script.server.handle_room(script.now, path, room(500));
+    script.session.handle_room(script.now, path, room(500));
     script.datagrams.clear();
     script.ticks(6);
     assert!(script.datagrams.is_empty());
-    assert_eq!(script.server.counters().path_too_narrow, 2);
+    assert_eq!(script.session.counters().path_too_narrow, 2);
 }
 
 #[test]
@@ -404,7 +404,7 @@ fn ten_thousand_objects_of_which_few_move_are_a_small_delta() {
     let first = script.next_send_tick();
     script.acknowledge(ANN, first);
     for id in 100..110 {
-        script.server.set(ObjectId(id), at(1.0)).unwrap();
+        script.session.set(ObjectId(id), at(1.0)).unwrap();
     }
     script.next_send_tick();
     assert_eq!(script.confirmed()[0].0.changes, 10);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tickwire_dialects::opendrakan::message::Message;
 use tickwire_dialects::opendrakan::{ClientId, ServerConfig, To};
-use tickwire_session::{Addr, Host, Path, Room, Session, StreamId, WAITING_MAX};
+use tickwire_session::{Addr, Host, Session as _, StreamId, WAITING_MAX};
 
 use crate::script::{SERVER_LICENCE, ServerScript, config, machine, ms};
 
@@ -13,7 +13,7 @@ const ON: StreamId = StreamId::Accepted(0);
 
 /// A connection in one of the states.
 fn reach(state: &str) -> ServerScript {
-    let mut script = ServerScript::new(ServerConfig {
+    let mut script = ServerScript::with(ServerConfig {
         clients: 1,
         ..config(2)
     });
@@ -29,11 +29,10 @@ fn reach(state: &str) -> ServerScript {
             script.attach(0, ANN);
             deafen(&mut script);
             script
-                .server
+                .session
                 .send_global(To::All, 1, b"bye")
                 .expect("it is short");
-            script.server.kick(script.now, ClientId(1));
-            script.drain();
+            script.act(|now, server| server.kick(now, ClientId(1)));
         }
     }
     assert_eq!(script.state(ANN), state);
@@ -42,8 +41,7 @@ fn reach(state: &str) -> ServerScript {
 
 /// The client reads nothing any more.
 fn deafen(script: &mut ServerScript) {
-    let path = Path::Stream(ON);
-    script.server.handle_room(script.now, path, Room::CLOSED);
+    script.give_room(ON, 0);
 }
 
 fn show_token(script: &mut ServerScript) {
@@ -63,14 +61,16 @@ fn a_connection_goes_every_way_that_there_is() {
         &|script| script.write_bytes(ON, &[0xff]),
         &|script| script.pass(ms(15_000)),
         &|script| {
-            script.server.shut_down(script.now);
-            script.drain();
+            script.act(|now, server| server.shut_down(now));
             script.open(1, machine(3, 5_000));
         },
         &|script| {
             deafen(script);
             for _ in 0..30 {
-                script.server.send_global(To::All, 1, &[0; 50_000]).unwrap();
+                script
+                    .session
+                    .send_global(To::All, 1, &[0; 50_000])
+                    .unwrap();
             }
             script.drain();
         },
@@ -86,7 +86,7 @@ fn a_connection_goes_every_way_that_there_is() {
         }
     });
     act(reach("Attaching"), &|script| {
-        script.server.set_busy(true);
+        script.session.set_busy(true);
         show_token(script);
     });
     SERVER_LICENCE.check_all(&seen);

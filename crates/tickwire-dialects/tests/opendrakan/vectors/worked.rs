@@ -43,7 +43,7 @@ impl Log {
 
 fn converse() -> Log {
     let mut log = Log::default();
-    let mut script = ServerScript::new(ServerConfig {
+    let mut script = ServerScript::with(ServerConfig {
         level: Level {
             path: "a.lvl".into(),
             databases: vec!["a.db".into()],
@@ -75,7 +75,7 @@ fn converse() -> Log {
         x: 8.0,
         ..Vec3::ZERO
     };
-    let server = &mut script.server;
+    let server = &mut script.session;
     let armed = State::Extra(2, Value::Bool(true));
     server
         .jump(OBJECT, State::Translation(place))
@@ -90,11 +90,11 @@ fn converse() -> Log {
     log.stream(&mut script, on);
     log.datagram(&mut script, Message::AcknowledgeSnapshot { tick });
 
-    let made = script.server.create(OBJECT).expect("there is room");
+    let made = script.session.create(OBJECT).expect("there is room");
     let tick = log.snapshot(&mut script);
     log.datagram(&mut script, Message::AcknowledgeSnapshot { tick });
     script
-        .server
+        .session
         .set_lifecycle(made, Lifecycle::Destroyed)
         .expect("it is there");
     log.snapshot(&mut script);

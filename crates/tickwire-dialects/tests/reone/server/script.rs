@@ -80,7 +80,7 @@ pub(super) struct Memory {
     is_coded: bool,
 }
 
-impl crate::driven::Memory for Memory {}
+impl crate::driven::Memory<Server> for Memory {}
 
 /// A client that the script speaks for.
 #[derive(Clone, Copy, Debug)]
