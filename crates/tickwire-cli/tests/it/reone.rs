@@ -12,7 +12,7 @@ use tickwire_demo::{Host, Loadout, STEP};
 use tickwire_net::{Carries, Driver};
 use tickwire_session::{Instant, Session};
 
-use crate::command::{run, serve, start};
+use crate::command::{Running, run, serve, start};
 use crate::pty::Terminal;
 
 /// Longest wait for anything: only a broken command takes so long, also on a busy machine.
@@ -126,17 +126,19 @@ fn clients_of_a_server_that_restarts_come_back_by_themselves() {
         "600",
         "--json",
     ]);
-    for number in 1..=4 {
-        server.line_with(&format!("bot-{number} joined"));
-    }
+    // They join in whatever order they have loaded.
+    let wait_for_all = |server: &Running| {
+        let mut missing: Vec<_> = (1..=4).map(|n| format!("bot-{n} joined")).collect();
+        while !missing.is_empty() {
+            let line = server.line_with(" joined");
+            missing.retain(|joined| !line.contains(joined));
+        }
+    };
+    wait_for_all(&server);
     server.terminate();
     assert_eq!(server.wait().code, Some(0));
     let server = start(&["serve", "reone", "--listen", &addr]);
-    let mut missing: Vec<_> = (1..=4).map(|n| format!("bot-{n} joined")).collect();
-    while !missing.is_empty() {
-        let line = server.line_with(" joined");
-        missing.retain(|joined| !line.contains(joined));
-    }
+    wait_for_all(&server);
     // Each is in the world again, and there are two dozen snapshots before the next line.
     server.line_with("4 reone");
     server.line_with("4 reone");

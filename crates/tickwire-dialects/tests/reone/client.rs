@@ -12,5 +12,6 @@ mod returning;
 mod scopes;
 mod script;
 mod showing;
+mod staying;
 mod telling;
 mod transitions;

@@ -12,4 +12,5 @@ mod model;
 mod scopes;
 mod script;
 mod snapshots;
+mod staying;
 mod transitions;

@@ -423,14 +423,12 @@ impl ClientGateway for Gateway {
             Mode::Performant => "performant",
             Mode::Fallback => "fallback",
         };
-        let seat = match (self.client.own(), self.scoreboard.waiting()) {
-            (Some(_), _) => format!("{mode} ±{:.1}", self.pilot.error()),
-            (None, Some(place)) => format!("{mode}, looking on as number {place}"),
-            (None, None) => format!("{mode}, looking on"),
-        };
-        Some(match self.standing() {
-            Some(standing) => format!("{standing}, {seat}"),
-            None => seat,
+        let standing = self.standing().unwrap_or_default();
+        // Of a narrow screen, only the beginning is seen.
+        Some(match (self.client.own(), self.scoreboard.waiting()) {
+            (Some(_), _) => format!("{standing}, {mode} ±{:.1}", self.pilot.error()),
+            (None, Some(place)) => format!("looking on as number {place}, {mode}, {standing}"),
+            (None, None) => format!("looking on, {mode}, {standing}"),
         })
     }
 

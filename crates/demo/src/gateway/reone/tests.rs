@@ -239,7 +239,7 @@ fn whoever_finds_no_ship_looks_on() {
     };
     assert!(spectator.notices.contains(&told));
     let remark = spectator.client.remark().unwrap();
-    assert!(remark.ends_with("looking on as number 1"), "{remark}");
+    assert!(remark.starts_with("looking on as number 1"), "{remark}");
 }
 
 /// Which players fly.
