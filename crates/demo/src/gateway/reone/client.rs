@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tickwire_dialects::reone::client_limits::BASELINES;
-use tickwire_dialects::reone::message::{Call, Refusal, Role, Speed};
+use tickwire_dialects::reone::message::{Call, Parameters, Refusal, Role, Speed};
 use tickwire_dialects::reone::{
     AnyStatus, CallId, CallReply, Client, ClientConfig, ClientEvent, EndReason, Flight, GLOBAL,
     Mode, ObjectId, Phase, Pilot, ScopeState, ShotLives, Shown, SnapshotSeq, Text, Vec3,
@@ -124,24 +124,7 @@ impl Gateway {
                 let (name, size) = (crate::printable(&name), bytes.len());
                 notices.push(say(format!("loaded {name}, {size} bytes")));
             }
-            ClientEvent::Initialised(parameters) => {
-                self.lives = sights::shot_lives(steps_at(parameters.tick_rate));
-                self.client.set_shot_lives(self.lives.clone());
-                match parameters.role {
-                    Role::Player => {
-                        if core::mem::take(&mut self.looks_on) {
-                            notices.push(say("a ship is free: it is yours".into()));
-                        }
-                        let weapons = words::encode_loadout(self.loadout);
-                        // The first event of all finds room.
-                        self.client.send_event(LOADOUT, &weapons).ok();
-                    }
-                    Role::Spectator => {
-                        self.looks_on = true;
-                        notices.push(say("every ship is taken: you look on".into()));
-                    }
-                }
-            }
+            ClientEvent::Initialised(parameters) => self.handle_parameters(&parameters, notices),
             ClientEvent::Started => self.has_played = true,
             ClientEvent::Effect { id, at, resref } if resref == SHOCKWAVE => self.add_wave(id, at),
             ClientEvent::Effect { id, at, resref } => {
@@ -149,16 +132,7 @@ impl Gateway {
             }
             ClientEvent::Animation {
                 id, flags, resref, ..
-            } if resref == DESTROYED => {
-                let by = (flags != 0).then_some(ObjectId(flags));
-                if let (true, Some(by)) = (self.client.own() == Some(id), by) {
-                    self.ask_inventory(now, by);
-                }
-                notices.push(Notice::Killed {
-                    victim: self.name_of(id),
-                    by: by.map(|by| self.name_of(by)),
-                });
-            }
+            } if resref == DESTROYED => self.handle_destroyed(now, id, ObjectId(flags), notices),
             ClientEvent::Animation {
                 id,
                 at,
@@ -167,14 +141,7 @@ impl Gateway {
                 ..
             } => self.add_flash(id, at, &resref, speed),
             ClientEvent::CallEnded { id, outcome } => self.handle_answer(id, outcome.ok(), notices),
-            ClientEvent::Refused { reason, text } => {
-                let refusal = match crate::printable(&text).as_str() {
-                    "" => reason.name().to_owned(),
-                    text => format!("{}: {text}", reason.name()),
-                };
-                notices.push(say(refusal.clone()));
-                self.refusal = Some(refusal);
-            }
+            ClientEvent::Refused { reason, text } => self.handle_refusal(reason, &text, notices),
             ClientEvent::ResourceRefused { name, text, .. } => {
                 let (name, text) = (crate::printable(&name), crate::printable(&text));
                 notices.push(say(format!("the server does not give {name}: {text}")));
@@ -190,6 +157,56 @@ impl Gateway {
             }
             _ => {}
         }
+    }
+
+    /// The server said what this client is, and at which pace snapshots come.
+    fn handle_parameters(&mut self, parameters: &Parameters, notices: &mut Vec<Notice>) {
+        self.lives = sights::shot_lives(steps_at(parameters.tick_rate));
+        self.client.set_shot_lives(self.lives.clone());
+        let text = match parameters.role {
+            Role::Player => {
+                let weapons = words::encode_loadout(self.loadout);
+                // The first event of all finds room.
+                self.client.send_event(LOADOUT, &weapons).ok();
+                if !core::mem::take(&mut self.looks_on) {
+                    return;
+                }
+                "a ship is free: it is yours"
+            }
+            Role::Spectator => {
+                self.looks_on = true;
+                "every ship is taken: you look on"
+            }
+        };
+        notices.push(Notice::Answered { text: text.into() });
+    }
+
+    /// A ship was destroyed, by somebody unless that is 0.
+    fn handle_destroyed(
+        &mut self,
+        now: Instant,
+        victim: ObjectId,
+        by: ObjectId,
+        notices: &mut Vec<Notice>,
+    ) {
+        let by = (by != ObjectId(0)).then_some(by);
+        if let Some(by) = by.filter(|_| self.client.own() == Some(victim)) {
+            self.ask_inventory(now, by);
+        }
+        notices.push(Notice::Killed {
+            victim: self.name_of(victim),
+            by: by.map(|by| self.name_of(by)),
+        });
+    }
+
+    fn handle_refusal(&mut self, reason: Refusal, text: &str, notices: &mut Vec<Notice>) {
+        let refusal = match crate::printable(text).as_str() {
+            "" => reason.name().to_owned(),
+            text => format!("{}: {text}", reason.name()),
+        };
+        let text = refusal.clone();
+        notices.push(Notice::Answered { text });
+        self.refusal = Some(refusal);
     }
 
     fn handle_answer(&mut self, id: CallId, reply: Option<CallReply>, notices: &mut Vec<Notice>) {
