@@ -177,7 +177,7 @@ pub trait ServerGateway {
 }
 
 /// The client's half, whichever the game: one player.
-pub trait ClientGateway {
+pub trait ClientGateway: Send {
     /// The session, for whoever drives it.
     fn session(&mut self) -> &mut dyn Session;
 
@@ -215,6 +215,22 @@ pub trait ClientGateway {
     fn disconnect(&mut self, now: Instant);
 }
 
+/// The client's half of somebody who looks on: a camera.
+pub trait Spectator: ClientGateway {
+    /// Asks to be told everything anew, so that a recording can be played back from there.
+    fn ask_anew(&mut self);
+}
+
+/// Whether a protocol has places for people who only look on.
+pub fn knows_spectators(protocol: &Protocol) -> bool {
+    protocol.name == native::PROTOCOL.name
+}
+
+/// Connects somebody who only looks on, if the protocol knows such people.
+pub fn watch(protocol: &Protocol, now: Instant, server: Addr) -> Option<Box<dyn Spectator>> {
+    knows_spectators(protocol).then(|| native::watch(now, server))
+}
+
 /// The client's half of a pilot in the arena.
 pub trait ArenaClient: ClientGateway {
     /// The world at this moment, as it should be shown.
@@ -240,6 +256,15 @@ pub trait ArenaClient: ClientGateway {
     /// Mocks everybody in sight, who may not notice; an error is a sentence for the player.
     fn taunt(&mut self) -> Result<(), String> {
         Err("this protocol has no word for it".into())
+    }
+
+    /// Loads what the server has for those who look at a screen, and shows others the player's emblem, if it
+    /// wants one; an error is a sentence for the player. To be called before the session begins.
+    fn load_content(&mut self, emblem: Option<char>) -> Result<(), String> {
+        match emblem {
+            Some(_) => Err("this protocol takes no emblems".into()),
+            None => Ok(()),
+        }
     }
 
     /// Asks to be somewhere else at once; an error is a sentence for the player.
@@ -280,6 +305,15 @@ pub trait TileClient: ClientGateway {
 
     /// Everybody in sight but the player.
     fn others(&self) -> Vec<Resident<'_>>;
+
+    /// Whether it only watches: its position is where it looks, and nothing else can be done.
+    fn is_spectator(&self) -> bool;
+
+    /// Asks which number the player has; the answer is a notice.
+    fn identify(&mut self) -> Result<(), String>;
+
+    /// Hears no more of whoever is nearest, until its place is seen anew; who that was.
+    fn ignore_nearest(&mut self) -> Result<String, String>;
 
     /// Takes a step; an error is a sentence for the player.
     fn walk(&mut self, now: Instant, direction: Direction) -> Result<(), String>;

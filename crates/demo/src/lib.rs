@@ -47,6 +47,7 @@ mod orbit;
 mod pace;
 mod printable;
 mod random;
+pub mod recording;
 pub mod rules;
 mod slots;
 pub mod tiles;

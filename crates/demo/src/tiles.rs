@@ -2,8 +2,8 @@
 //!
 //! In: who joins, where they walk, what they build. Out: chunks, entities, and the events of each
 //! step. [`TileWorld`] has no clock and no randomness but its seed: the same calls in the same order
-//! give the same world, whether it is kept on a disk or in memory alone. It knows no protocol;
-//! what a client may ask how often is decided there.
+//! give the same world, whether it is kept on a disk or in memory alone. Its cells, blocks and directions
+//! are those of pixmess, whose game it is; of clients, sessions and bytes it knows nothing.
 //!
 //! Every cell has two blocks: what one walks on, and what one cannot walk into. A walker who meets
 //! something pushable pushes it on, if it has somewhere to go. A train crosses the middle of the
@@ -25,7 +25,6 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
-mod block;
 mod bot;
 mod chunk;
 mod critter;
@@ -37,7 +36,6 @@ mod event;
 mod land;
 pub mod limits;
 mod palette;
-mod place;
 mod refusal;
 mod rules;
 mod store;
@@ -56,14 +54,16 @@ use event::EventLog;
 use land::Land;
 use store::Store;
 
-pub use block::{Block, Tile};
 pub use bot::{Act, Bot};
-pub use chunk::{Chunk, Version};
-pub use entity::{Entity, EntityId, Look};
+pub use chunk::{Chunk, Tile, Version};
+pub use entity::{Entity, EntityId};
 pub use event::{Cause, Event, Motion};
-pub use place::{BlockId, CHUNK_CELLS, Cell, ChunkId, ChunkXy, Direction, SetId, Sublayer};
 pub use refusal::{EditRefusal, JoinRefusal, WalkRefusal};
 pub use store::{Storage, StoreError};
+pub use tickwire_dialects::pixmess::message::Look;
+pub use tickwire_dialects::pixmess::{
+    Block, BlockId, Cell, ChunkId, ChunkXy, Direction, SetId, Spot, Sublayer,
+};
 pub use train::Train;
 pub use view::{Neighbour, Sight, TileView};
 
@@ -102,8 +102,7 @@ impl TileWorld {
     ///
     /// One process at a time can have a folder open. A folder remembers its seed.
     pub fn open(folder: &Path, seed: u64) -> Result<Self, StoreError> {
-        let (store, patches, journal) = Store::open(folder, seed)?;
-        let edits = Edits::of_stored(patches, journal);
+        let (store, edits) = Store::open(folder, seed)?;
         Ok(Self::with_edits(seed, edits, Some(store)))
     }
 
@@ -166,8 +165,10 @@ impl TileWorld {
         self.run_train();
         self.wander();
         self.events.end_step();
-        if self.tick.0.is_multiple_of(SAVE_STEPS) {
-            self.save();
+        if self.tick.0.is_multiple_of(SAVE_STEPS)
+            && let Some(store) = &mut self.store
+        {
+            store.save(&self.edits);
         }
     }
 
@@ -193,7 +194,8 @@ impl TileWorld {
             let exists = id.at.exists();
             exists.then(|| &*self.land.chunk(id.at, &self.edits))
         } else {
-            (id == self.train.chunk_id()).then_some(&self.train.cells)
+            let is_there = id == self.train.chunk_id() && !self.train.is_away();
+            is_there.then_some(&self.train.cells)
         }
     }
 
@@ -258,6 +260,7 @@ impl TileWorld {
             u64::from(cell.x.cast_unsigned()) << 32 | u64::from(cell.y.cast_unsigned())
         };
         digest.add(place(self.train.origin()));
+        digest.add(self.train.is_away().into());
         for (id, entity) in self.entities() {
             digest.add(u64::from(id.0.to_bits()));
             digest.add(place(entity.position()));
@@ -266,27 +269,9 @@ impl TileWorld {
         digest.0
     }
 
-    /// Hands what has changed to the store. If it is still busy with what it has, the changes stay
-    /// here and are handed on together with later ones; they take no room beyond that of the edits.
-    fn save(&mut self) {
-        let Some(store) = &mut self.store else {
-            // Nobody takes the changes of a world without a store.
-            self.edits.forget_dirty();
-            return;
-        };
-        if self.edits.is_dirty() {
-            let batch = self.edits.take_dirty();
-            if let Err(batch) = store.offer(self.edits.latest(), batch) {
-                self.edits.put_back(batch);
-            }
-        }
-    }
-
     fn finish(&mut self) -> Result<(), StoreError> {
-        let Some(store) = self.store.take() else {
-            return Ok(());
-        };
-        store.close(self.edits.latest(), self.edits.take_dirty())
+        let store = self.store.take();
+        store.map_or(Ok(()), |store| store.close(&self.edits))
     }
 }
 
@@ -303,8 +288,8 @@ const TRAIN: SetId = SetId(1);
 /// How far from the plaza's middle players appear: on the plaza, in its corners too.
 const SPAWN_REACH: u8 = 7;
 
-/// Steps between two handings to the store: 300 ms. An edit waits for the next handing, then perhaps
-/// for a batch that is being written; so it is safe within a second if the disk takes a batch in 350.
+/// Steps between two jobs for the store: 300 ms. An edit waits for the next job, then perhaps for one that is
+/// being done; so it is safe within a second if the disk takes 350 ms for a job.
 const SAVE_STEPS: u64 = 6;
 
 #[cfg(test)]

@@ -27,6 +27,9 @@ pub(crate) fn resolve(typed: &str, default_port: u16) -> anyhow::Result<SocketAd
     }
 }
 
+/// The protocol that is meant if none is named.
+pub(crate) const PROTOCOL: &str = "native";
+
 /// The parser of every argument that takes a protocol; `--help` lists what there is.
 pub(crate) fn protocol() -> impl TypedValueParser<Value = &'static Protocol> {
     let names = PROTOCOLS
@@ -34,6 +37,18 @@ pub(crate) fn protocol() -> impl TypedValueParser<Value = &'static Protocol> {
         .map(|protocol| PossibleValue::new(protocol.name).help(protocol.about));
     PossibleValuesParser::new(names)
         .map(|typed| Protocol::named(&typed).expect("clap lets only the names of the table pass"))
+}
+
+/// The same for an argument that may stand for all of them.
+pub(crate) fn protocols() -> impl TypedValueParser<Value = &'static [Protocol]> {
+    let names = PROTOCOLS
+        .iter()
+        .map(|protocol| PossibleValue::new(protocol.name).help(protocol.about));
+    let all = PossibleValue::new("all").help("every one of them");
+    PossibleValuesParser::new(names.chain([all])).map(|typed| {
+        let protocol = Protocol::named(&typed);
+        protocol.map_or(PROTOCOLS, std::slice::from_ref)
+    })
 }
 
 #[cfg(test)]

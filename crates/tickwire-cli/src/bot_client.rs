@@ -6,8 +6,9 @@
 mod pilot;
 mod walker;
 
-use tickwire_demo::Skill;
-use tickwire_demo::gateway::{ClientGateway, Connect, Protocol};
+use tickwire_demo::gateway::{ClientGateway, Protocol};
+use tickwire_demo::recording::{self, Kit, Log, Player, Start};
+use tickwire_demo::{Bot, Skill};
 use tickwire_session::{Addr, Instant};
 
 use pilot::Pilot;
@@ -32,20 +33,32 @@ pub(crate) struct Character {
     pub(crate) skill: Skill,
 }
 
-/// A bot that begins to connect. An error says what is wrong with its name.
+/// A bot that begins to connect, and is recorded if there is a log. An error says what is wrong with its name.
 pub(crate) fn connect(
-    protocol: &Protocol,
+    protocol: &'static Protocol,
     character: &Character,
-    now: Instant,
-    server: Addr,
+    (now, server): (Instant, Addr),
+    log: Option<&Log>,
 ) -> Result<Box<dyn BotClient>, String> {
     let Character { name, seed, skill } = character;
-    Ok(match protocol.connect {
-        Connect::Arena(connect) => Box::new(Pilot::new(*seed, *skill, |loadout| {
-            connect(now, server, name, loadout)
-        })),
-        Connect::Tiles(connect) => {
-            Box::new(Walker::new(*seed, |look| connect(now, server, name, look))?)
-        }
+    let bot = Bot::with_skill(*seed, *skill);
+    let start = Start {
+        protocol,
+        now,
+        server,
+        name: name.clone(),
+        kit: Kit {
+            loadout: bot.loadout(),
+            look: walker::look(*seed),
+        },
+    };
+    let player = start.connect()?;
+    let player = match log {
+        Some(log) => recording::record(log, &start, player),
+        None => player,
+    };
+    Ok(match player {
+        Player::Arena(client) => Box::new(Pilot::new(*seed, bot, client)),
+        Player::Tiles(client) => Box::new(Walker::new(*seed, client)),
     })
 }

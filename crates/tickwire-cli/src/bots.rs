@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::Context;
 use serde_json::json;
 use tickwire_demo::gateway::{Ending, Notice, Protocol, Settings, Status};
+use tickwire_demo::recording::Log;
 use tickwire_demo::{Host, STEP};
 use tickwire_net::quic::LinkFailure;
 use tickwire_net::{Carries, Driver, NodeId};
@@ -31,7 +32,7 @@ use crate::stop::Stop;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The protocol to speak.
-    #[arg(value_name = "PROTOCOL", value_parser = address::protocol())]
+    #[arg(value_name = "PROTOCOL", default_value = address::PROTOCOL, value_parser = address::protocol())]
     protocol: &'static Protocol,
 
     /// The server; without a port, the protocol's own.
@@ -58,7 +59,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Record what the first bot and the server say, for `tickwire inspect`.
+    /// Record the first bot, for `tickwire replay` and `tickwire inspect`.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
@@ -189,8 +190,10 @@ impl Load {
                 Server::Here { node, .. } => self.driver.link(*node).1,
             };
             let number = u16::try_from(self.players.len())?;
-            let now = self.driver.now();
-            self.players.push(Player::new(args, number, now, server)?);
+            let at = (self.driver.now(), server);
+            let record = self.record.as_ref().filter(|_| number == 0);
+            let log = record.map(RecordFile::log);
+            self.players.push(Player::new(args, number, at, log)?);
             connecting += 1;
         }
         Ok(())
@@ -250,27 +253,22 @@ impl Load {
         while self.driver.now() < deadline && self.anybody_there() {
             self.drive(deadline, Driver::turn)?;
         }
-        self.record.as_mut().map_or(Ok(()), RecordFile::flush)
+        let now = self.driver.now();
+        let record = self.record.as_mut();
+        record.map_or(Ok(()), |record| record.finish(now))
     }
 
-    /// Lets the driver have the sessions, with a recorder on the first bot's paths if it is recorded.
+    /// Lets the driver have the sessions.
     fn drive(
         &mut self,
         until: Instant,
         run: fn(&mut Driver, Instant, &mut [&mut dyn Session]) -> io::Result<()>,
     ) -> anyhow::Result<()> {
-        let servers = usize::from(matches!(self.server, Server::Here { .. }));
+        if let Some(record) = &mut self.record {
+            record.keep(self.driver.now())?;
+        }
         let mut sessions = sessions(&mut self.server, &mut self.players);
-        let ran = match &mut self.record {
-            Some(record) if sessions.len() > servers => {
-                record.keep(self.driver.now())?;
-                let first = sessions.remove(servers);
-                let mut tap = record.tap(first);
-                sessions.insert(servers, &mut tap);
-                run(&mut self.driver, until, &mut sessions)
-            }
-            _ => run(&mut self.driver, until, &mut sessions),
-        };
+        let ran = run(&mut self.driver, until, &mut sessions);
         ran.context("waiting for sockets failed")
     }
 
@@ -318,17 +316,22 @@ fn sessions<'a>(server: &'a mut Server, players: &'a mut [Player]) -> Vec<&'a mu
 }
 
 impl Player {
-    fn new(args: &Args, number: u16, now: Instant, server: Addr) -> anyhow::Result<Self> {
+    fn new(
+        args: &Args,
+        number: u16,
+        at: (Instant, Addr),
+        log: Option<&Log>,
+    ) -> anyhow::Result<Self> {
         let character = Character {
             name: format!("bot-{}", number + 1),
             seed: args.seed.wrapping_add(number.into()),
             skill: args.difficulty.into(),
         };
-        let body = bot_client::connect(args.protocol, &character, now, server);
+        let body = bot_client::connect(args.protocol, &character, at, log);
         let body = body.map_err(Misuse)?;
         Ok(Self {
             body,
-            server,
+            server: at.1,
             connected: false,
         })
     }

@@ -11,10 +11,10 @@ mod source;
 mod text;
 
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 
-use tickwire_demo::gateway::{Carrier, Paths, Protocol, Side};
+use tickwire_demo::gateway::{Carrier, PROTOCOLS, Paths, Protocol, Side};
 use tickwire_session::{Addr, Instant};
 
 use crate::address;
@@ -28,25 +28,23 @@ use crate::misuse::Misuse;
 ///
 /// With --stream, and of a protocol that is carried by TCP alone (pixmess), FILE holds all bytes of
 /// one direction of a connection from the first on, as they are or as lines of digits. Of a
-/// recording, all datagrams are shown, and both directions of every connection when it ends.
+/// recording, all datagrams are shown, and both directions of every connection when it ends; it says by itself
+/// what its protocol is and who sent what.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Args {
-    /// The protocol that the bytes should be.
-    #[arg(value_name = "PROTOCOL", value_parser = address::protocol())]
-    protocol: &'static Protocol,
+    /// The protocol that the bytes should be, native if none is named; and where they are: `-` or nothing for
+    /// standard input.
+    #[arg(value_name = "[PROTOCOL] [FILE]", num_args = 0..=2)]
+    of: Vec<String>,
 
-    /// Who sent them; of a recording, who sent what was received.
+    /// Who sent them. A recording knows.
     #[arg(long, value_name = "SIDE")]
-    from: Sender,
+    from: Option<Sender>,
 
     /// One datagram, or with --stream a stream, in hexadecimal digits; spaces, colons, newlines and 0x are passed over.
-    #[arg(long, value_name = "HEX", value_parser = hex::parse, conflicts_with = "file")]
+    #[arg(long, value_name = "HEX", value_parser = hex::parse)]
     hex: Option<hex::Bytes>,
-
-    /// Where the datagrams are; `-` or nothing for standard input.
-    #[arg(value_name = "FILE")]
-    file: Option<PathBuf>,
 
     /// The bytes are one direction of a connection by TCP.
     #[arg(long)]
@@ -112,10 +110,40 @@ enum Direction {
     Out,
 }
 
+/// Tells a protocol from a file.
+fn protocol_and_file(of: &[String]) -> Result<(&'static Protocol, Option<&Path>), Misuse> {
+    let native = Protocol::named(address::PROTOCOL).expect("it is in the table");
+    match of {
+        [] => Ok((native, None)),
+        [word] => Ok(match Protocol::named(word) {
+            Some(protocol) => (protocol, None),
+            None => (native, Some(Path::new(word))),
+        }),
+        [name, file, ..] => match Protocol::named(name) {
+            Some(protocol) => Ok((protocol, Some(Path::new(file)))),
+            None => Err(unknown(name)),
+        },
+    }
+}
+
+fn unknown(name: &str) -> Misuse {
+    let names: Vec<_> = PROTOCOLS.iter().map(|protocol| protocol.name).collect();
+    Misuse(format!(
+        "there is no protocol {name:?}; there are {}",
+        names.join(", ")
+    ))
+}
+
+/// Only a recording says who sent what.
+fn sender_unknown() -> Misuse {
+    Misuse("say who sent it: --from client or --from server".into())
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let on = match args.protocol.paths {
+    let (protocol, file) = protocol_and_file(&args.of)?;
+    let on = match protocol.paths {
         Paths::Datagrams if args.stream => {
-            let name = args.protocol.name;
+            let name = protocol.name;
             return Err(Misuse(format!("--stream: {name} has datagrams only")).into());
         }
         Paths::Streams => Carrier::Stream,
@@ -123,21 +151,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         _ => Carrier::Datagram,
     };
     let mut show = Show {
-        protocol: args.protocol,
+        protocol,
         json: args.json,
         out: BufWriter::new(io::stdout().lock()),
         shown: 0,
         wrong: false,
     };
-    let from = args.from.into();
-    let result = match &args.hex {
-        Some(hex::Bytes(bytes)) => show.show(Specimen {
+    let from = args.from.map(Side::from);
+    let result = match (&args.hex, file) {
+        (Some(_), Some(_)) => Err(Misuse("--hex and FILE: give one of them".into()).into()),
+        (Some(hex::Bytes(bytes)), None) => show.show(Specimen {
             bytes,
-            from,
+            from: from.ok_or_else(sender_unknown)?,
             on,
             found: Found::Alone,
         }),
-        None => source::read(args.file.as_deref(), (from, on), &mut show),
+        (None, file) => source::read(file, (from, on), &mut show),
     };
     match result {
         // Whoever read this has seen enough: `| head`.

@@ -7,10 +7,13 @@ mod address;
 mod arena_canvas;
 mod bot_client;
 mod bots;
+mod conditions;
 mod dashboard;
 mod difficulty;
 mod figures;
+mod forward;
 mod inspect;
+mod lag;
 mod log;
 mod misuse;
 mod name;
@@ -58,8 +61,10 @@ Exit codes:
 enum Command {
     Serve(serve::Args),
     Play(play::Args),
+    Replay(play::replay::Args),
     Bots(bots::Args),
     Inspect(inspect::Args),
+    Lag(lag::Args),
     Save(save::Args),
     Status(quic::StatusArgs),
     Ticket(quic::TicketArgs),
@@ -72,8 +77,10 @@ fn main() -> ExitCode {
         None => serve::run(&demo.with_company()),
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Play(args)) => play::run(&args),
+        Some(Command::Replay(args)) => play::replay::run(&args),
         Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
+        Some(Command::Lag(args)) => lag::run(&args),
         Some(Command::Save(args)) => save::run(&args),
         Some(Command::Tunnel(args)) => tunnel::run(&args),
         Some(Command::Status(args)) => quic::ask_status(&args),

@@ -6,11 +6,9 @@
 use tickwire_demo::is_printable;
 use tickwire_demo::limits::NAME_BYTES;
 
-/// The parser of every argument that takes a player's name.
+/// The parser of every argument that takes a player's name. Whether somebody without one may watch is for the
+/// game to know.
 pub(crate) fn parse(typed: &str) -> Result<String, String> {
-    if typed.is_empty() {
-        return Err("a name must not be empty".into());
-    }
     if typed.len() > NAME_BYTES {
         return Err(format!(
             "a name has at most {NAME_BYTES} bytes, and this one has {}",
@@ -32,7 +30,7 @@ mod tests {
         assert_eq!(parse("Zoë 李白"), Ok("Zoë 李白".into()));
         let long = "é".repeat(17);
         assert!(parse(&long).unwrap_err().contains("this one has 34"));
-        assert!(parse("").unwrap_err().contains("empty"));
+        assert_eq!(parse(""), Ok(String::new()));
         for unseen in ["a\tb", "a\u{1b}[2J", "A\u{200b}da", "\u{202e}live"] {
             assert!(parse(unseen).unwrap_err().contains("control characters"));
         }

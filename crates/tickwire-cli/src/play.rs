@@ -10,6 +10,7 @@ mod keys;
 mod killer;
 mod netgraph;
 mod panels;
+pub(crate) mod replay;
 mod seat;
 mod tiles;
 
@@ -23,6 +24,7 @@ use tickwire_demo::gateway::{
     ArenaClient, Carried, ClientGateway, Connect, Flash, Notice, Protocol,
 };
 use tickwire_demo::limits::WEAPON_SLOTS;
+use tickwire_demo::recording::{self, Kit, Player, Start};
 use tickwire_demo::{Loadout, Score, Vec2, View};
 use tickwire_net::Driver;
 use tickwire_session::Instant;
@@ -49,18 +51,18 @@ use seat::{Game, Margin, Seat};
 ///
 /// In the tile world (pixmess), the arrows or W A S D walk, Y U B N, 7 9 1 3 or Home, Page Up, End and
 /// Page Down walk diagonally, and Shift with an arrow only turns. Space places a block in front, X takes
-/// one away, [ and ] choose. Enter chats, q leaves.
+/// one away, [ and ] choose. I ignores whoever is nearest, P asks which player you are. Enter chats, q leaves.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The protocol to speak.
-    #[arg(value_name = "PROTOCOL", value_parser = address::protocol())]
+    #[arg(value_name = "PROTOCOL", default_value = address::PROTOCOL, value_parser = address::protocol())]
     protocol: &'static Protocol,
 
     /// The server; without a port, the protocol's own.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1")]
     connect: String,
 
-    /// What others call you.
+    /// What others call you. In the tile world, whoever has an empty name only watches.
     #[arg(long, value_name = "NAME", default_value = "player", value_parser = name::parse)]
     name: String,
 
@@ -68,7 +70,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "A,B,C,D", value_parser = weapons::parse)]
     weapons: Option<Loadout>,
 
-    /// Record what you and the server say, for `tickwire inspect`.
+    /// A character that others see beside your name, where the protocol and the server take one.
+    #[arg(long, value_name = "CHARACTER")]
+    emblem: Option<char>,
+
+    /// Record the game as you see it, for `tickwire replay` and `tickwire inspect`.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
@@ -96,6 +102,24 @@ struct Picture {
 }
 
 impl Picture {
+    /// Before anything was seen.
+    fn new(margin: Margin, loadout: Loadout) -> Self {
+        Self {
+            margin,
+            view: View::default(),
+            scores: Vec::new(),
+            blasts: Vec::new(),
+            flashes: Vec::new(),
+            inventory: None,
+            camera: Camera::around(Vec2::ZERO, Zoom::default()),
+            aim: Aim::Ahead,
+            loadout,
+            fires: [false; WEAPON_SLOTS],
+            shows_scores: false,
+            loss: String::new(),
+        }
+    }
+
     fn own_score(&self) -> Option<&Score> {
         let own = self.view.own_ship().and_then(|ship| ship.owner);
         let mut scores = self.scores.iter();
@@ -108,6 +132,9 @@ impl Picture {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.name.is_empty() && matches!(args.protocol.connect, Connect::Arena(_)) {
+        anyhow::bail!(Misuse("a name must not be empty".into()));
+    }
     let port = args.encryption.default_port(args.protocol.port);
     let server = address::resolve(&args.connect, port)?;
     if !screen::is_terminal() {
@@ -125,22 +152,33 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         server: to,
         record: args.record.as_deref().map(RecordFile::create).transpose()?,
     };
-    let now = seat.driver.now();
-    match args.protocol.connect {
-        Connect::Arena(connect) => {
-            let loadout = args.weapons.unwrap_or_default();
-            let gateway = connect(now, to, &args.name, loadout);
+    let loadout = args.weapons.unwrap_or_default();
+    let start = Start {
+        protocol: args.protocol,
+        now: seat.driver.now(),
+        server: to,
+        name: args.name.clone(),
+        kit: Kit {
+            loadout,
+            look: tiles::LOOK,
+        },
+    };
+    let player = start.connect().map_err(Misuse)?;
+    let player = match &seat.record {
+        Some(record) => recording::record(record.log(), &start, player),
+        None => player,
+    };
+    match player {
+        Player::Arena(mut gateway) => {
+            gateway.load_content(args.emblem).map_err(Misuse)?;
             let flight = Flight::new(gateway, loadout, &seat);
             seat.play(flight, panels::draw)
         }
-        Connect::Tiles(_) if args.weapons.is_some() => {
+        Player::Tiles(_) if args.weapons.is_some() => {
             let why = "--weapons are for ships, and nobody flies in the tile world: leave them out";
             anyhow::bail!(Misuse(why.into()))
         }
-        Connect::Tiles(connect) => {
-            let gateway = connect(now, to, &args.name, tiles::LOOK).map_err(Misuse)?;
-            tiles::walk(seat, gateway)
-        }
+        Player::Tiles(gateway) => tiles::walk(seat, gateway),
     }
 }
 
@@ -243,20 +281,7 @@ impl Flight {
             editor: None,
             zoom,
             area: Rect::default(),
-            picture: Picture {
-                margin: Margin::new(seat),
-                view: View::default(),
-                scores: Vec::new(),
-                blasts: Vec::new(),
-                flashes: Vec::new(),
-                inventory: None,
-                camera: Camera::around(Vec2::ZERO, zoom),
-                aim: Aim::Ahead,
-                loadout,
-                fires: [false; WEAPON_SLOTS],
-                shows_scores: false,
-                loss: String::new(),
-            },
+            picture: Picture::new(Margin::new(&seat.title, &seat.name), loadout),
             killer: Killer::default(),
             leaves: false,
         }

@@ -1,8 +1,9 @@
-//! `--record FILE`: everything that a session was told and said, for `tickwire inspect`.
+//! `--record FILE`: everything that a session was told and said, for `tickwire inspect` and `tickwire replay`.
 //!
-//! A session is driven through a [`Tap`] whose recorder appends to the file. The file is buffered and
-//! written out once a second and at the end, so a crash loses at most a second; what is there reads up to
-//! the last whole record. A disk that takes no more ends the recording, not the game.
+//! The file is buffered and written out once a second and at the end, so a crash loses at most a second; what
+//! is there reads up to the last whole record. A disk that takes no more ends the recording, not the game.
+
+mod read;
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -11,22 +12,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use tickwire_session::tap::{Input, Observer, Recorder, Tap};
-use tickwire_session::{Instant, Session, Transmit};
+use tickwire_demo::recording::{Log, Sink};
+use tickwire_session::tap::{About, Recorded, Tap};
+use tickwire_session::{Addr, Host, Instant, Session};
+
+pub(crate) use read::{Next, Records};
 
 /// Between two times that what was recorded is written out.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
+
+/// What a server's recording names that is not for any client in particular.
+pub(crate) const NOBODY: Addr = Addr {
+    host: Host::Link(u64::MAX),
+    port: 0,
+};
 
 /// A recording under way.
 #[derive(Debug)]
 pub(crate) struct RecordFile {
     path: PathBuf,
-    recorder: Recorder<Sink>,
+    log: Log,
     file: Arc<Mutex<Option<BufWriter<File>>>>,
     next_flush: Instant,
 }
-
-type Sink = Box<dyn FnMut(&[u8]) + Send>;
 
 impl RecordFile {
     /// Fails if nothing can be written there.
@@ -42,13 +50,13 @@ impl RecordFile {
         });
         Ok(Self {
             path: path.into(),
-            recorder: Recorder::new(write),
+            log: Log::new(write),
             file,
             next_flush: Instant::ZERO + FLUSH_EVERY,
         })
     }
 
-    /// One for each of several sessions: the name gets the session's behind it.
+    /// One for each of several servers: the name gets the protocol's behind it.
     pub(crate) fn create_all(path: &Path, names: &[&str]) -> anyhow::Result<Vec<Self>> {
         if let [_] = names {
             return Ok(vec![Self::create(path)?]);
@@ -62,12 +70,30 @@ impl RecordFile {
         names.iter().map(named).collect()
     }
 
-    /// The session with the recorder on its paths.
+    /// Where records go.
+    pub(crate) const fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// Says of which server this is, and for which of its clients it is to be played back.
+    pub(crate) fn tell_server(&self, now: Instant, protocol: &str, watcher: Addr) {
+        self.log.about(
+            now,
+            &About {
+                side: Recorded::Server,
+                peer: watcher,
+                protocol,
+                words: &[],
+            },
+        );
+    }
+
+    /// A server's session with the recorder on its paths.
     pub(crate) fn tap<'a>(
         &'a mut self,
         session: &'a mut dyn Session,
-    ) -> Tap<&'a mut dyn Session, &'a mut Self> {
-        Tap::new(session, self)
+    ) -> Tap<&'a mut dyn Session, &'a mut Log> {
+        Tap::new(session, &mut self.log)
     }
 
     /// Writes out what was recorded, if it is time to. An error says that the recording has ended.
@@ -79,8 +105,13 @@ impl RecordFile {
         self.flush()
     }
 
-    /// Writes out the rest.
-    pub(crate) fn flush(&mut self) -> anyhow::Result<()> {
+    /// Ends the recording, and writes out the rest.
+    pub(crate) fn finish(&mut self, now: Instant) -> anyhow::Result<()> {
+        self.log.finish(now);
+        self.flush()
+    }
+
+    fn flush(&self) -> anyhow::Result<()> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *file {
             Some(writer) => {
@@ -92,15 +123,5 @@ impl RecordFile {
             }
             None => Ok(()),
         }
-    }
-}
-
-impl Observer for RecordFile {
-    fn input(&mut self, now: Instant, input: Input<'_>) {
-        self.recorder.input(now, input);
-    }
-
-    fn output(&mut self, now: Instant, transmit: Transmit, bytes: &[u8]) {
-        self.recorder.output(now, transmit, bytes);
     }
 }

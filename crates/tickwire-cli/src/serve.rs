@@ -1,5 +1,6 @@
 //! `tickwire serve`: the games on real sockets, with a dashboard or with lines.
 
+mod camera;
 mod company;
 mod game;
 mod lines;
@@ -28,6 +29,7 @@ use crate::record::RecordFile;
 use crate::save::{self, SaveFile};
 use crate::stop::Stop;
 use crate::{address, screen};
+use camera::Camera;
 use company::{Company, Wanted};
 use game::Game;
 use lines::Lines;
@@ -42,9 +44,9 @@ use reone::ReoneArgs;
 /// every player and ends. With --quic a line ends with `quic` and the server's fingerprint.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Which protocols to open; all of them if none is named.
-    #[arg(value_name = "PROTOCOL", value_parser = address::protocol())]
-    protocols: Vec<&'static Protocol>,
+    /// Which protocols to open: native if none is named, every one of them for `all`.
+    #[arg(value_name = "PROTOCOL", value_parser = address::protocols())]
+    protocols: Vec<&'static [Protocol]>,
 
     /// Where to listen; 0.0.0.0 or [::] for other machines too. May be given once for each protocol.
     ///
@@ -85,8 +87,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     load: Option<PathBuf>,
 
-    /// Record what every client and the server say, for `tickwire inspect`; with several protocols, each
-    /// in FILE.PROTOCOL.
+    /// Record what every client and the server say, for `tickwire replay` and `tickwire inspect`; with several
+    /// protocols, each in FILE.PROTOCOL.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
@@ -117,6 +119,9 @@ impl Args {
     /// What runs without a subcommand: with bots to watch, and a dashboard if somebody can.
     pub(crate) fn with_company(mut self) -> Self {
         self.bots = self.bots.or(Some(6));
+        if self.protocols.is_empty() {
+            self.protocols.push(PROTOCOLS);
+        }
         self.dashboard |= screen::is_terminal() && !self.plain && !self.json;
         self
     }
@@ -136,14 +141,14 @@ impl Args {
     }
 
     fn protocols(&self) -> Vec<&'static Protocol> {
-        if self.protocols.is_empty() {
-            return PROTOCOLS.iter().collect();
-        }
         let mut named: Vec<&'static Protocol> = Vec::new();
-        for protocol in &self.protocols {
+        for protocol in self.protocols.iter().copied().flatten() {
             if named.iter().all(|other| other.name != protocol.name) {
                 named.push(protocol);
             }
+        }
+        if named.is_empty() {
+            named.extend(Protocol::named(address::PROTOCOL));
         }
         named
     }
@@ -184,9 +189,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let doors: Vec<_> = protocols.iter().copied().zip(nodes).collect();
     let company = Company::connect(&mut driver, &doors, wanted)?;
-    let saves = open_saves(args, &mut host, driver.now())?;
     let record = args.record.as_deref();
     let records = record.map_or(Ok(Vec::new()), |file| RecordFile::create_all(file, &names))?;
+    let camera = Camera::install(&mut driver, &doors, &records);
+    let saves = open_saves(args, &mut host, driver.now())?;
     let until = args
         .seconds
         .map(|seconds| driver.now() + Duration::from_secs(seconds));
@@ -201,6 +207,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         meter: Meter::new(protocols),
         saves,
         records,
+        camera,
         encrypted,
     };
     let served = serve(&mut driver, &mut game, &mut face, &stop, until);
@@ -210,7 +217,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let save = game.saves.take();
     let saved = save.map_or(Ok(()), |saves| saves.close(game.host.save()));
     let told = game.farewell(&mut driver);
-    let recorded = game.records.iter_mut().try_for_each(RecordFile::flush);
+    let recorded = game.finish_records(driver.now());
     // Whatever else went wrong, what was built is stored.
     let stored = game
         .host
@@ -314,6 +321,7 @@ fn serve(
             meter,
             saves,
             records,
+            camera,
             encrypted,
         } = &mut *game;
         if let Some(encrypted) = encrypted {
@@ -326,6 +334,9 @@ fn serve(
         host.step(now, &mut notices);
         meter.add_step(began.elapsed());
         company.step(now);
+        if let Some(camera) = camera {
+            camera.step(now);
+        }
         if let Some(saves) = saves
             && let Err(why) = saves.keep(now, || host.save())
         {

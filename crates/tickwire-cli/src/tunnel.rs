@@ -6,11 +6,7 @@
 //! far end is recognised by its fingerprint, the near end by a secret that both have; what is carried
 //! goes to the one configured target.
 
-mod leg;
-
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -19,13 +15,12 @@ use anyhow::Context;
 use tickwire_net::quic::{
     Client, Fingerprint, Identity, Server, TicketIssuer, Trust, derive_secret,
 };
-use tickwire_net::{Carries, Driver, NodeId};
-use tickwire_session::{Addr, Ended, Instant, Session, StreamId};
+use tickwire_net::{Carries, Driver};
 
+use crate::forward::{Exits, Forwarder};
 use crate::misuse::Misuse;
 use crate::stop::Stop;
 use crate::{address, quic};
-use leg::{Leg, News, Overrun};
 
 /// Carry a protocol's UDP and TCP, encrypted, between programs that cannot.
 #[derive(Debug, clap::Args)]
@@ -86,268 +81,60 @@ const PROTOCOL: &str = "tunnel";
 /// Addresses that talk to the near end at a time. Beyond that, newcomers are not carried.
 const ROUTES: usize = 256;
 
-/// Silence after which an address that only sends datagrams is forgotten.
-const IDLE: Duration = Duration::from_secs(60);
-
-/// How long a ticket is good that the near end makes for itself: until it arrives.
-const TICKET: Duration = Duration::from_secs(60);
+/// How soon Ctrl-C is noticed where it does not end the wait by itself.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let stop = Stop::listen()?;
     let mut tunnel = match &args.end {
-        End::Near(near) => Tunnel::near(near)?,
-        End::Far(far) => Tunnel::far(far)?,
+        End::Near(near) => open_near(near)?,
+        End::Far(far) => open_far(far)?,
     };
     while !stop.is_asked() {
-        tunnel.turn()?;
+        tunnel.turn(tunnel.driver.now() + LOOK_EVERY)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// One end.
-struct Tunnel {
-    driver: Driver,
-    /// By their nodes' positions. The first faces whoever comes.
-    legs: Vec<Leg>,
-    role: Role,
-    /// Who talks to whom, both ways.
-    routes: BTreeMap<Place, Route>,
-    /// Which stream goes on as which, both ways.
-    streams: BTreeMap<Half, Other>,
+fn open_near(args: &NearArgs) -> anyhow::Result<Forwarder> {
+    let mut driver = new_driver()?;
+    let listen = address::resolve(&args.listen, 0)?;
+    let node = driver.bind(listen, Carries::Both)?;
+    let links = driver.open();
+    let to = address::resolve(&args.connect, quic::PORT)?;
+    let client = Client {
+        to,
+        name: "tunnel".into(),
+        protocol: PROTOCOL.into(),
+        trust: Trust::Pinned(args.server_fingerprint),
+        ticket: Vec::new(),
+    };
+    let tickets = TicketIssuer::new(&read_secret(&args.secret)?);
+    println!("ready near {}", driver.local_addr(node).unwrap_or(listen));
+    let exits = Exits::Links {
+        links,
+        client: client.into(),
+        tickets,
+    };
+    Ok(Forwarder::new(driver, exits, ROUTES))
 }
 
-/// A stream of one of the legs.
-type Half = (usize, StreamId);
-
-#[derive(Clone, Copy)]
-struct Other {
-    half: Half,
-    /// Where whoever opened it came in.
-    entered: Place,
-}
-
-/// A peer of one of the legs.
-type Place = (usize, Addr);
-
-struct Route {
-    to: Place,
-    used: Instant,
-}
-
-enum Role {
-    /// Each newcomer gets a link, of the second leg.
-    Near {
-        links: NodeId,
-        client: Box<Client>,
-        tickets: TicketIssuer,
-    },
-    /// Each link gets a node, and so a socket.
-    Far {
-        target: Addr,
-        exits: BTreeMap<usize, NodeId>,
-    },
-}
-
-/// The leg that faces whoever comes.
-const ENTRANCE: usize = 0;
-
-impl Tunnel {
-    fn near(args: &NearArgs) -> anyhow::Result<Self> {
-        let mut driver = new_driver()?;
-        let listen = address::resolve(&args.listen, 0)?;
-        let node = driver.bind(listen, Carries::Both)?;
-        let links = driver.open();
-        let to = address::resolve(&args.connect, quic::PORT)?;
-        let client = Client {
-            to,
-            name: "tunnel".into(),
-            protocol: PROTOCOL.into(),
-            trust: Trust::Pinned(args.server_fingerprint),
-            ticket: Vec::new(),
-        };
-        let tickets = TicketIssuer::new(&read_secret(&args.secret)?);
-        println!("ready near {}", driver.local_addr(node).unwrap_or(listen));
-        let role = Role::Near {
-            links,
-            client: client.into(),
-            tickets,
-        };
-        Ok(Self::new(driver, 2, role))
-    }
-
-    fn far(args: &FarArgs) -> anyhow::Result<Self> {
-        let mut driver = new_driver()?;
-        let target: SocketAddr = address::resolve(&args.target, 0)?;
-        let identity = Identity::load_or_create(&args.identity)?;
-        let fingerprint = identity.fingerprint();
-        let tickets = TicketIssuer::new(&read_secret(&args.secret)?);
-        let node = driver.open();
-        let server = Server::new(identity)
-            .protocol(PROTOCOL, node)
-            .tickets(tickets)
-            .links(ROUTES);
-        let listen = address::resolve(&args.listen, quic::PORT)?;
-        let listener = driver.listen(listen, server)?;
-        let listen = driver.listener_addr(listener).unwrap_or(listen);
-        println!("ready far {listen} quic {fingerprint}");
-        let target = target.into();
-        let exits = BTreeMap::new();
-        Ok(Self::new(driver, 1, Role::Far { target, exits }))
-    }
-
-    fn new(driver: Driver, legs: usize, role: Role) -> Self {
-        Self {
-            driver,
-            legs: (0..legs).map(|_| Leg::default()).collect(),
-            role,
-            routes: BTreeMap::new(),
-            streams: BTreeMap::new(),
-        }
-    }
-
-    fn turn(&mut self) -> anyhow::Result<()> {
-        let mut sessions: Vec<_> = self
-            .legs
-            .iter_mut()
-            .map(|leg| leg as &mut dyn Session)
-            .collect();
-        let until = self.driver.now() + Duration::from_secs(1);
-        self.driver
-            .turn(until, &mut sessions)
-            .context("waiting for sockets failed")?;
-        for leg in 0..self.legs.len() {
-            while let Some(news) = self.legs[leg].poll_news() {
-                self.pass_on(leg, news)?;
-            }
-        }
-        self.forget_idle();
-        Ok(())
-    }
-
-    fn pass_on(&mut self, leg: usize, news: News) -> anyhow::Result<()> {
-        match news {
-            News::Datagram { from, bytes } => {
-                if let Some((other, to)) = self.route((leg, from))? {
-                    self.legs[other].send_datagram(to, bytes);
-                }
-            }
-            News::Accepted { on, peer } => match self.route((leg, peer))? {
-                None => self.legs[leg].abort(on),
-                Some((other, to)) => {
-                    let entered = (leg, peer);
-                    let [here, there] = [(leg, on), (other, self.legs[other].dial(to))];
-                    for (half, other) in [(here, there), (there, here)] {
-                        let other = Other {
-                            half: other,
-                            entered,
-                        };
-                        self.streams.insert(half, other);
-                    }
-                }
-            },
-            News::Bytes { on, bytes } => {
-                if let Some(&Other {
-                    half: (other, to), ..
-                }) = self.streams.get(&(leg, on))
-                    && let Err(Overrun) = self.legs[other].send(to, &bytes)
-                {
-                    self.legs[leg].abort(on);
-                    self.part(leg, on);
-                }
-            }
-            News::Closed { on, why } => {
-                if let Some((other, to)) = self.part(leg, on) {
-                    match why {
-                        Ended::Finished => self.legs[other].finish(to),
-                        _ => self.legs[other].abort(to),
-                    }
-                }
-            }
-            News::LinkEnded { link } => self.forget((leg, link)),
-        }
-        Ok(())
-    }
-
-    /// Separates the two halves of a stream.
-    fn part(&mut self, leg: usize, on: StreamId) -> Option<Half> {
-        let Other { half, .. } = self.streams.remove(&(leg, on))?;
-        self.streams.remove(&half);
-        Some(half)
-    }
-
-    /// Where what comes from a place goes on; a newcomer at the entrance gets a way of its own.
-    fn route(&mut self, from: Place) -> anyhow::Result<Option<Place>> {
-        let now = self.driver.now();
-        if let Some(route) = self.routes.get_mut(&from) {
-            route.used = now;
-            return Ok(Some(route.to));
-        }
-        if from.0 != ENTRANCE || self.routes.len() >= 2 * ROUTES {
-            return Ok(None);
-        }
-        let to = match &mut self.role {
-            Role::Near {
-                links,
-                client,
-                tickets,
-            } => {
-                client.ticket = tickets.issue(TICKET)?;
-                let link = self.driver.connect(*links, Client::clone(client))?;
-                (links.index(), link)
-            }
-            Role::Far { target, exits } => {
-                let node = self.driver.open();
-                let exit = node.index();
-                if self.legs.len() <= exit {
-                    self.legs.resize_with(exit + 1, Leg::default);
-                }
-                self.legs[exit] = Leg::default();
-                exits.insert(exit, node);
-                (exit, *target)
-            }
-        };
-        self.routes.insert(from, Route { to, used: now });
-        self.routes.insert(
-            to,
-            Route {
-                to: from,
-                used: now,
-            },
-        );
-        Ok(Some(to))
-    }
-
-    /// Ends a way, at both of its ends.
-    fn forget(&mut self, place: Place) {
-        let Some(Route { to, .. }) = self.routes.remove(&place) else {
-            return;
-        };
-        self.routes.remove(&to);
-        for (leg, addr) in [place, to] {
-            self.legs[leg].unlink(addr);
-        }
-        if let Role::Far { exits, .. } = &mut self.role
-            && let Some(node) = exits.remove(&place.0.max(to.0))
-        {
-            self.driver.close(node);
-        }
-    }
-
-    fn forget_idle(&mut self) {
-        let now = self.driver.now();
-        let busy: BTreeSet<_> = self.streams.values().map(|other| other.entered).collect();
-        let is_idle = |route: &Route| now.since(route.used) > IDLE;
-        let is_over = |&(from, route): &(&Place, &Route)| {
-            let back = self.routes.get(&route.to);
-            from.0 == ENTRANCE
-                && !busy.contains(from)
-                && is_idle(route)
-                && back.is_some_and(is_idle)
-        };
-        let over = self.routes.iter().filter(is_over);
-        let over: Vec<_> = over.map(|(from, _)| *from).collect();
-        over.into_iter().for_each(|place| self.forget(place));
-    }
+fn open_far(args: &FarArgs) -> anyhow::Result<Forwarder> {
+    let mut driver = new_driver()?;
+    let target = address::resolve(&args.target, 0)?;
+    let identity = Identity::load_or_create(&args.identity)?;
+    let fingerprint = identity.fingerprint();
+    let tickets = TicketIssuer::new(&read_secret(&args.secret)?);
+    let node = driver.open();
+    let server = Server::new(identity)
+        .protocol(PROTOCOL, node)
+        .tickets(tickets)
+        .links(ROUTES);
+    let listen = address::resolve(&args.listen, quic::PORT)?;
+    let listener = driver.listen(listen, server)?;
+    let listen = driver.listener_addr(listener).unwrap_or(listen);
+    println!("ready far {listen} quic {fingerprint}");
+    Ok(Forwarder::new(driver, Exits::sockets(target), ROUTES))
 }
 
 fn new_driver() -> anyhow::Result<Driver> {

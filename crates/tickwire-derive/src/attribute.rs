@@ -2,7 +2,7 @@
 //!
 //! Every complaint says what to write instead.
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::meta::ParseNestedMeta;
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
@@ -53,7 +53,7 @@ pub(crate) struct Range {
 
 impl Parse for Range {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let first = input.parse()?;
+        let first = read_first(input)?;
         if input.peek(Token![..]) && !input.peek(Token![..=]) {
             return Err(input.error("write `a..=b`: both ends belong to the range"));
         }
@@ -63,6 +63,16 @@ impl Parse for Range {
             last: input.parse()?,
         })
     }
+}
+
+/// What stands before the dots. Not simply an expression: to a parser of all Rust, which this is as soon as
+/// another crate of the same program asks for one, the dots and what follows belong to it.
+fn read_first(input: ParseStream<'_>) -> syn::Result<Expr> {
+    let mut first = TokenStream::new();
+    while !input.is_empty() && !input.peek(Token![..]) && !input.peek(Token![,]) {
+        first.extend([input.parse::<TokenTree>()?]);
+    }
+    syn::parse2(first)
 }
 
 /// The words of an attribute, as they stand there.

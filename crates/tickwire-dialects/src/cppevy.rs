@@ -12,10 +12,11 @@
 //!        ◀─ Action ───────────────── UDP or TCP ──── act ◀──────────  user
 //!        ─ answer ────────────────── UDP or TCP ───▶ succeeded, failed
 //!        ─ add_asset ─▶ assets ───── TCP ──────────▶ fetch, checked by hash
+//!        ◀─ Uploaded ─ with consent ─ TCP ────────── offer, checked by hash
 //! ```
 //!
-//! A bot is an ordinary [`Client`] over a memory link, without a user; what a user may see of what a
-//! client knows is a [`User`].
+//! A bot is an ordinary [`Client`] over a memory link, without a user. What a user is shown of what a client
+//! knows is decided by whoever draws it.
 
 mod bytes;
 mod client;
@@ -36,7 +37,7 @@ pub mod states {}
 pub use bytes::Bytes;
 pub use client::{
     ActError, AssetFailure, Client, ClientConfig, ClientCounters, ClientEvent, EndReason, Entity,
-    FetchError, Notice, Phase, User,
+    FetchError, Phase,
 };
 pub use id::{ActionId, Archetype, Component, EventId, StateId, SyncId};
 pub use message::inspect;

@@ -25,7 +25,6 @@ pub mod mask;
 pub mod message;
 mod name;
 mod outbox;
-mod pace;
 mod place;
 mod server;
 mod tiles;

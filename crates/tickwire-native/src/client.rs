@@ -207,6 +207,14 @@ impl<G: Game> Client<G> {
         self.download.overall()
     }
 
+    /// Asks the server to send everything in view anew, as if nothing had arrived yet: a recording can be
+    /// played back from there.
+    pub fn ask_anew(&mut self) {
+        if let Some(joined) = &mut self.joined {
+            joined.ask_anew();
+        }
+    }
+
     /// Leaves. The session is finished when the server knows, or after a moment.
     pub fn leave(&mut self, now: Instant) {
         match self.phase {

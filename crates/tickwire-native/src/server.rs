@@ -241,6 +241,14 @@ impl<G: Game> Server<G> {
         }
     }
 
+    /// Says how far a player sees from now on, in place of [`Game::SIGHT`]: somebody who looks on, or has
+    /// climbed a tower. Without end only if the game's own sight is.
+    pub fn set_sight(&mut self, player: PlayerId, sight: f32) {
+        if let Some(player) = self.players.get_mut(&player) {
+            player.sight = sight;
+        }
+    }
+
     /// What a player wants for the tick that is stepped; the default if it is not heard.
     pub fn input(&mut self, player: PlayerId) -> G::Input {
         let tick = self.world.tick().next();
@@ -344,9 +352,9 @@ impl<G: Game> Server<G> {
         for player in self.players.values() {
             let eyes = player.own.or(player.looks_from);
             let at = eyes.and_then(|eyes| self.world.position(eyes));
-            let range = f64::from(G::SIGHT);
+            let range = f64::from(player.sight);
             let view = match at {
-                _ if !range.is_finite() => View {
+                _ if !G::SIGHT.is_finite() => View {
                     at: [0.0; 2],
                     range: f64::INFINITY,
                 },

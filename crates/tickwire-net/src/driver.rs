@@ -15,6 +15,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::thread;
 use std::time::{self, Duration};
 
+use mio::Token;
 use slab::Slab;
 use tickwire_session::{Addr, Ended, Host, Instant, Path, Room, Session, StreamId};
 
@@ -52,6 +53,8 @@ pub struct Driver {
     outgoing: Outgoing,
     quic: Quic,
     arrivals: Arrivals,
+    /// Streams with bytes that their sessions did not want.
+    held: Vec<Token>,
     /// What a stream's bytes are read into.
     scratch: Box<[u8]>,
     /// Files that the process may have open.
@@ -76,6 +79,7 @@ impl Driver {
             outgoing: Outgoing::new(),
             quic: Quic::new(),
             arrivals: Arrivals::new(),
+            held: Vec::new(),
             scratch: vec![0; limits::STREAM_READ].into(),
             files: sys::raise_file_limit(limits::FILES),
             counters: Counters::default(),
@@ -231,6 +235,7 @@ impl Driver {
     pub fn turn(&mut self, until: Instant, sessions: &mut [&mut dyn Session]) -> io::Result<()> {
         self.mark_all_dirty();
         self.drain(sessions);
+        self.read_on(sessions);
         self.wait(self.wake_up(until, sessions))?;
         self.hand_in(until, sessions);
         self.drain(sessions);
@@ -262,6 +267,7 @@ impl Driver {
                 unasked += 1;
             } else {
                 unasked = 0;
+                self.read_on(sessions);
                 self.wait(self.wake_up(until, sessions))?;
             }
             self.hand_in(until, sessions);
@@ -270,6 +276,22 @@ impl Driver {
                 return Ok(());
             }
         }
+    }
+
+    /// Puts streams whose sessions want to read again among those to serve.
+    fn read_on(&mut self, sessions: &[&mut dyn Session]) {
+        let sockets = &mut self.sockets;
+        self.held.retain(|&token| {
+            let end = sockets.stream_mut(token).map(|stream| stream.end());
+            let session = end.and_then(|end| sessions.get(end.node));
+            let wants =
+                |session: &&mut dyn Session| end.is_some_and(|end| session.is_reading(end.on));
+            let is_held = session.is_some_and(|session| !wants(session));
+            if !is_held {
+                sockets.mark(token);
+            }
+            is_held
+        });
     }
 
     /// What the game did to its sessions since the last turn is not known here.

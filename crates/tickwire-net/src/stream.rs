@@ -48,6 +48,8 @@ pub(crate) enum Outcome {
     Waits,
     /// There is more to read in the next turn.
     More,
+    /// There may be more, which the session does not want yet.
+    Held,
     /// The session heard the end, and its own last bytes are still to be sent.
     Finished,
     /// The session heard the end.
@@ -123,10 +125,10 @@ impl Stream {
             };
         }
         self.report_room(now, session);
-        if self.readable {
-            Outcome::More
-        } else {
-            Outcome::Waits
+        match self.readable {
+            true if session.is_reading(self.end.on) => Outcome::More,
+            true => Outcome::Held,
+            false => Outcome::Waits,
         }
     }
 
@@ -160,7 +162,7 @@ impl Stream {
         counters: &mut Counters,
     ) -> Option<Ended> {
         let mut left = scratch.len();
-        while self.readable && left > 0 {
+        while self.readable && left > 0 && session.is_reading(self.end.on) {
             match self.tcp.read(&mut scratch[..left]) {
                 Ok(0) if self.state == State::Broken => return Some(Ended::Reset),
                 Ok(0) => return Some(Ended::Finished),

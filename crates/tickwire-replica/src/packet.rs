@@ -51,7 +51,7 @@ pub struct RecordHead {
 /// What a record holds.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Target {
-    /// Every block of the place that changed since the baseline.
+    /// Blocks of the place that changed since the baseline; other records may hold the rest.
     Place,
     /// One block.
     Block(BlockNumber),

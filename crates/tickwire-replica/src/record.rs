@@ -7,8 +7,10 @@
 //! [`spec`](crate::spec) has the layout.
 
 mod form;
+mod parts;
 mod staging;
 
+pub(crate) use parts::{Part, encode_parts};
 pub use staging::{Staged, Staging};
 
 use alloc::vec::Vec;
@@ -97,6 +99,9 @@ impl core::error::Error for RecordError {}
 pub struct Coding {
     prior: Prior,
     scratch: Scratch,
+    /// A packed block, and how long each of a record's is.
+    packed: Vec<u8>,
+    lengths: Vec<usize>,
 }
 
 impl Coding {
@@ -105,6 +110,8 @@ impl Coding {
         Self {
             prior,
             scratch: Scratch::default(),
+            packed: Vec::new(),
+            lengths: Vec::new(),
         }
     }
 }
@@ -118,60 +125,44 @@ pub fn encode<'a>(
     coding: &mut Coding,
     out: &mut Vec<u8>,
 ) {
-    encode_within(usize::MAX, head, blocks, coding, out);
-}
-
-/// Like [`encode`], but gives up after the block with which the body is longer than `limit`. What was
-/// appended is longer than that then, and of no use.
-pub fn encode_within<'a>(
-    limit: usize,
-    head: &RecordHead,
-    blocks: impl IntoIterator<Item = Changed<'a>>,
-    coding: &mut Coding,
-    out: &mut Vec<u8>,
-) {
-    let end = out.len().saturating_add(limit);
     match head.form {
-        Form::Packed => encode_into(PackedSink::new(out), end, head, blocks),
+        Form::Packed => encode_into(PackedSink::new(out), head, blocks),
         Form::Coded => {
-            let Coding { prior, scratch } = coding;
-            encode_into(CodedEncoder::new(prior, scratch, out), end, head, blocks);
+            let Coding { prior, scratch, .. } = coding;
+            encode_into(CodedEncoder::new(prior, scratch, out), head, blocks);
         }
     }
 }
 
 fn encode_into<'a>(
     mut sink: impl Sink,
-    end: usize,
     head: &RecordHead,
     blocks: impl IntoIterator<Item = Changed<'a>>,
 ) {
     let mut before = None;
     for changed in blocks {
-        let is_new = changed.baseline.is_none();
-        if head.target == Target::Place {
-            sink.lead(Lead {
-                before,
-                block: changed.block,
-                is_new: is_new && head.ages.baseline > 0,
-            });
-            before = Some(changed.block);
-        }
-        if is_new {
-            sink.archetype(changed.archetype.to_le_bytes()[0]);
-        }
-        let known = Known {
-            fields: changed.fields,
-            baseline: changed.baseline,
-            previous: changed.previous.filter(|_| head.ages.previous > 0),
-            ages: head.ages,
-        };
-        sink.contents(changed.archetype, &known, &changed.now);
-        if sink.end() > end {
-            break;
-        }
+        let lead = (head.target == Target::Place).then(|| Lead::of(head, before, &changed));
+        put(&mut sink, head, lead, &changed);
+        before = Some(changed.block);
     }
     sink.finish(head.target);
+}
+
+/// Writes one block, behind its lead if it has one.
+fn put(sink: &mut impl Sink, head: &RecordHead, lead: Option<Lead>, changed: &Changed<'_>) {
+    if let Some(lead) = lead {
+        sink.lead(lead);
+    }
+    if changed.baseline.is_none() {
+        sink.archetype(changed.archetype.to_le_bytes()[0]);
+    }
+    let known = Known {
+        fields: changed.fields,
+        baseline: changed.baseline,
+        previous: changed.previous.filter(|_| head.ages.previous > 0),
+        ages: head.ages,
+    };
+    sink.contents(changed.archetype, &known, &changed.now);
 }
 
 /// What a reader of records has.
@@ -197,7 +188,7 @@ pub fn decode(
     match head.form {
         Form::Packed => reading.blocks(PackedSource::new(bytes), head, staging),
         Form::Coded => {
-            let Coding { prior, scratch } = coding;
+            let Coding { prior, scratch, .. } = coding;
             let decoder = CodedDecoder::new(prior, scratch, bytes);
             reading.blocks(decoder, head, staging)
         }

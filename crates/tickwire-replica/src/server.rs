@@ -18,6 +18,7 @@ mod client;
 mod flight;
 mod interest;
 mod known;
+mod ledger;
 mod notices;
 mod plan;
 mod records;
@@ -277,9 +278,15 @@ impl Clients {
 
     /// A client has received and applied a packet.
     pub fn acknowledge(&mut self, client: ClientId, packet: PacketNumber) {
-        let (now, released) = (self.send, &mut self.released);
-        if let Some(Some(client)) = self.clients.get_mut(client.0 as usize) {
-            client.acknowledge(now, packet, |block| released.push(block));
+        let Self {
+            clients,
+            released,
+            records,
+            ..
+        } = self;
+        if let Some(Some(client)) = clients.get_mut(client.0 as usize) {
+            let ledger = records.ledger();
+            client.acknowledge(self.send, packet, ledger, |block| released.push(block));
         }
     }
 

@@ -43,6 +43,7 @@ mod stats;
 pub mod tap;
 mod time;
 mod uplink;
+mod window;
 
 pub use action::{
     ActionNumber, Actions, AskError, BUSY_FIRST, BUSY_LONGEST, Belief, EndedAction, Failure,
@@ -69,3 +70,4 @@ pub use stats::{PeerStats, Traffic};
 pub use tap::Tap;
 pub use time::Instant;
 pub use uplink::{ATTACH_PERIOD, KEEP_ALIVE, RETRY_FIRST, RETRY_LONGEST, StreamLoss, Uplink};
+pub use window::SlidingWindow;

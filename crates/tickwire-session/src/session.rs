@@ -76,6 +76,13 @@ pub trait Session: Send {
     /// When to call [`handle_timeout`](Session::handle_timeout), if nothing happens before.
     fn poll_timeout(&self) -> Option<Instant>;
 
+    /// Whether bytes of this stream are wanted now. While they are not, a driver leaves them with the system
+    /// where it can, which slows the peer down. A protocol reads whatever comes; what passes streams on,
+    /// such as a proxy, reads what it can get rid of.
+    fn is_reading(&self, _on: StreamId) -> bool {
+        true
+    }
+
     /// Whether the game is slower than it should be. While it is, a server turns newcomers away and says
     /// why; those who play notice nothing. A client has nobody to turn away.
     fn set_busy(&mut self, is_busy: bool);
@@ -129,6 +136,10 @@ impl<S: Session + ?Sized> Session for &mut S {
 
     fn poll_timeout(&self) -> Option<Instant> {
         (**self).poll_timeout()
+    }
+
+    fn is_reading(&self, on: StreamId) -> bool {
+        (**self).is_reading(on)
     }
 
     fn set_busy(&mut self, is_busy: bool) {

@@ -4,13 +4,15 @@
 //! recording from which [`Recording`] reads back every call, so that the same session can be run again
 //! on the same input.
 
+mod index;
 mod recording;
 
 use alloc::vec::Vec;
 
 use crate::{Addr, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, Transmit};
 
-pub use recording::{BadRecording, Record, Recorder, Recording};
+pub use index::Index;
+pub use recording::{About, BadRecording, Record, Recorded, Recorder, Recording};
 
 /// A session with an observer on its paths.
 #[derive(Clone, Debug)]
@@ -115,6 +117,10 @@ impl<S: Session, O: Observer> Session for Tap<S, O> {
 
     fn poll_timeout(&self) -> Option<Instant> {
         self.session.poll_timeout()
+    }
+
+    fn is_reading(&self, on: StreamId) -> bool {
+        self.session.is_reading(on)
     }
 
     fn set_busy(&mut self, is_busy: bool) {

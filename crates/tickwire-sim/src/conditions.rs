@@ -32,6 +32,20 @@ pub struct Conditions {
     pub reordering_delay: Duration,
     /// How much fits through; `None`: everything.
     pub bottleneck: Option<Bottleneck>,
+    /// Short and frequent pauses, so that items arrive in clumps, as on a busy Wi-Fi.
+    pub clumps: Option<Pauses>,
+    /// Long and rare pauses: a radio that changes its cell, a laptop that looks for networks.
+    pub stalls: Option<Pauses>,
+}
+
+/// Times at which nothing arrives; what would have, arrives together at their end.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Pauses {
+    /// From the end of one to the beginning of the next, on average: evenly from nothing up to twice
+    /// this.
+    pub every: Duration,
+    /// How long one lasts, evenly from nothing up to this.
+    pub longest: Duration,
 }
 
 /// Loss in bursts: the model of Gilbert and Elliott.
@@ -71,6 +85,8 @@ impl Conditions {
         reordering: Chance::NEVER,
         reordering_delay: Duration::ZERO,
         bottleneck: None,
+        clumps: None,
+        stalls: None,
     };
 
     /// A wired line at home, to a server on the same continent.
@@ -98,6 +114,7 @@ impl Conditions {
             bytes_per_second: 250_000,
             queue_bytes: 64 * 1_024,
         }),
+        ..Self::IDEAL
     };
 
     /// As bad as a game has to bear: the usual bound of [`random`](Self::random).
@@ -117,6 +134,7 @@ impl Conditions {
             bytes_per_second: 32_000,
             queue_bytes: 16 * 1_024,
         }),
+        ..Self::IDEAL
     };
 
     /// Draws conditions nowhere worse than `worst`.
@@ -141,6 +159,8 @@ impl Conditions {
                 bytes_per_second: up_to_eightfold(rng, worst.bytes_per_second),
                 queue_bytes: up_to_eightfold(rng, worst.queue_bytes),
             }),
+            clumps: random_pauses(rng, worst.clumps),
+            stalls: random_pauses(rng, worst.stalls),
         }
     }
 
@@ -162,6 +182,15 @@ const HALF: Chance = Chance::percent(50);
 fn random_option<T>(rng: &mut Rng, worst: Option<T>, make: fn(&mut Rng, T) -> T) -> Option<T> {
     let present = rng.happens(HALF);
     worst.filter(|_| present).map(|worst| make(rng, worst))
+}
+
+fn random_pauses(rng: &mut Rng, worst: Option<Pauses>) -> Option<Pauses> {
+    // Most worsts have none, and seeds that were found with them are to be found again.
+    let worst = worst?;
+    rng.happens(HALF).then(|| Pauses {
+        every: worst.every.saturating_add(rng.span(worst.every)),
+        longest: rng.span(worst.longest),
+    })
 }
 
 fn random_span(rng: &mut Rng, worst: Duration) -> Duration {

@@ -48,20 +48,25 @@ extern crate alloc;
 
 pub mod addr;
 mod conditions;
+mod lag;
 mod link;
 mod network;
+mod ordered;
+mod preset;
 mod rng;
 mod schedule;
 mod seeds;
 mod stream;
 mod trace;
 
-pub use conditions::{Bottleneck, Bursts, Conditions};
+pub use conditions::{Bottleneck, Bursts, Conditions, Pauses};
+pub use lag::{Lag, Lagged};
 pub use link::{Fate, IN_FLIGHT, Link, LinkCounters, SHORTEST};
 pub use network::{
     DIAL_TIMEOUT, Network, NodeId, POLLS_PER_DRAIN, RESEND_AFTER, RESEND_AFTER_LONGEST, StillBusy,
     Way,
 };
+pub use preset::{PRESETS, Preset};
 pub use rng::{Chance, Rng};
 pub use seeds::{FailedSeed, Failure, SEEDS_PER_COMPARISON, Scenario};
 pub use stream::StreamConditions;

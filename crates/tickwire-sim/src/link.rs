@@ -6,7 +6,7 @@
 //! each direction of a real one.
 //!
 //! ```text
-//!  push ─▶ cut? ─▶ queue ▭▭▭▭▶ bottleneck ─▶ loss? ─▶ latency + jitter, late?, twice? ─▶ pop
+//!  push ─▶ cut? ─▶ queue ▭▭▭▭▶ bottleneck ─▶ loss? ─▶ latency + jitter, pause?, late?, twice? ─▶ pop
 //!           ✗         ✗ full                   ✗
 //! ```
 
@@ -17,7 +17,7 @@ use core::time::Duration;
 use tickwire_session::{Instant, counters};
 
 use crate::schedule::Schedule;
-use crate::{Bottleneck, Bursts, Chance, Conditions, Rng};
+use crate::{Bottleneck, Bursts, Chance, Conditions, Pauses, Rng};
 
 /// Items on the way in one link; one on top is dropped as by a full queue.
 ///
@@ -42,6 +42,8 @@ pub struct Link<T> {
     /// A burst of loss lasts (see [`Bursts`]).
     in_burst: bool,
     queue: Queue,
+    clumps: PauseClock,
+    stalls: PauseClock,
     in_flight: Schedule<InFlight<T>>,
     /// When the last item arrives that keeps the order.
     latest: Instant,
@@ -99,6 +101,8 @@ impl<T: Clone> Link<T> {
     pub const fn new(conditions: Conditions, rng: Rng) -> Self {
         Self {
             conditions,
+            clumps: PauseClock::new(rng.branch(CLUMPS)),
+            stalls: PauseClock::new(rng.branch(STALLS)),
             rng,
             cut: false,
             in_burst: false,
@@ -217,6 +221,8 @@ impl<T: Clone> Link<T> {
         let earliest = departs + self.conditions.latency.max(SHORTEST);
         // Jitter keeps the order; only items that are held back, and copies, are overtaken.
         let arrives = self.latest.max(earliest + draws.jitter);
+        let arrives = self.clumps.after_pause(arrives, self.conditions.clumps);
+        let arrives = self.stalls.after_pause(arrives, self.conditions.stalls);
         if let Some(jitter) = draws.copy_jitter {
             self.counters.duplicated += 1;
             self.send_off(arrives + jitter, item.clone());
@@ -290,6 +296,49 @@ impl AddAssign for LinkCounters {
         self.cleared += more.cleared;
     }
 }
+
+/// When a link pauses.
+///
+/// It draws from a generator of its own, because how often it draws depends on the time that passes.
+#[derive(Clone, Debug)]
+struct PauseClock {
+    rng: Rng,
+    /// The pause that is going on or comes next.
+    begins: Instant,
+    ends: Instant,
+}
+
+impl PauseClock {
+    const fn new(rng: Rng) -> Self {
+        Self {
+            rng,
+            begins: Instant::ZERO,
+            ends: Instant::ZERO,
+        }
+    }
+
+    /// When something arrives that would arrive at `at`. Moments do not decrease from call to call.
+    fn after_pause(&mut self, at: Instant, pauses: Option<Pauses>) -> Instant {
+        let Some(Pauses { every, longest }) = pauses else {
+            return at;
+        };
+        // After a long silence the pauses in between concern nobody.
+        let horizon = every.saturating_add(longest).saturating_mul(4);
+        if at.since(self.ends) > horizon {
+            self.ends = at;
+        }
+        while self.ends <= at {
+            let gap = self.rng.span(every.saturating_mul(2)).max(SHORTEST);
+            self.begins = self.ends + gap;
+            self.ends = self.begins + self.rng.span(longest);
+        }
+        if self.begins <= at { self.ends } else { at }
+    }
+}
+
+/// Branches of a link's generator.
+const CLUMPS: u64 = 1;
+const STALLS: u64 = 2;
 
 /// Bytes that wait for a bottleneck.
 ///

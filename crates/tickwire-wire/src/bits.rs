@@ -50,6 +50,47 @@ impl<'a> BitReader<'a> {
         Ok(value)
     }
 
+    /// Reads unsigned fields of `bits` bits each, side by side. What `values` holds after an error is of no
+    /// use.
+    ///
+    /// # Panics
+    /// If `bits` is above 32.
+    pub fn unpack(
+        &mut self,
+        field: &'static str,
+        bits: u32,
+        values: &mut [u32],
+    ) -> Result<(), DecodeError> {
+        assert!(bits <= 32, "a packed field has at most 32 bits");
+        let width = bits as usize;
+        if values.len() * width > self.remaining() {
+            // The first that is not whole.
+            self.at_bit += self.remaining() / width * width;
+            let at_bit = self.at_bit();
+            return Err(DecodeError::Truncated { field, at_bit });
+        }
+        let start = self.at_bit;
+        // As many at a time as surely lie in the word that begins with the first one's byte.
+        let done = match bits {
+            0..=14 => self.unpack_by::<4>(width, values),
+            15..=28 => self.unpack_by::<2>(width, values),
+            _ => self.unpack_by::<1>(width, values),
+        };
+        for value in values.iter_mut().skip(done) {
+            *value = low_half(self.take_bytewise(width));
+            self.at_bit += width;
+        }
+        if self.trace.is_some() {
+            let end = core::mem::replace(&mut self.at_bit, start);
+            for value in values {
+                self.at_bit += width;
+                self.note(field, bits, Value::Unsigned((*value).into()));
+            }
+            self.at_bit = end;
+        }
+        Ok(())
+    }
+
     /// Reads a two's-complement field of `bits` bits.
     ///
     /// # Panics
@@ -128,6 +169,28 @@ impl<'a> BitReader<'a> {
         Ok(value)
     }
 
+    /// Reads values `N` at a time for as long as there are whole words, and says how many.
+    #[inline]
+    fn unpack_by<const N: usize>(&mut self, width: usize, values: &mut [u32]) -> usize {
+        let mask = (1_u64 << width) - 1;
+        let (chunks, _) = values.as_chunks_mut::<N>();
+        let (bytes, mut at_bit) = (self.bytes, self.at_bit);
+        let mut done = 0;
+        for chunk in chunks {
+            let word = bytes.get(at_bit / 8..).and_then(<[u8]>::first_chunk);
+            let Some(word) = word else { break };
+            let mut word = u64::from_le_bytes(*word) >> (at_bit % 8);
+            for value in chunk {
+                *value = low_half(word & mask);
+                word >>= width;
+            }
+            at_bit += N * width;
+            done += N;
+        }
+        self.at_bit = at_bit;
+        done
+    }
+
     /// The next `bits` bits where no whole word is left, or they cross one.
     fn take_bytewise(&self, bits: usize) -> u64 {
         let (mut value, mut got) = (0, 0);
@@ -164,6 +227,11 @@ impl fmt::Debug for BitReader<'_> {
             .field("bits", &(self.bytes.len() * 8))
             .finish_non_exhaustive()
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
+const fn low_half(word: u64) -> u32 {
+    word as u32
 }
 
 /// Appends bits.
@@ -207,6 +275,44 @@ impl BitWriter {
             "{value} does not fit {bits} bits"
         );
         self.push(value, bits);
+    }
+
+    /// Appends the lowest `bits` bits of each value, side by side.
+    ///
+    /// # Panics
+    /// If `bits` is above 32, or a value needs more.
+    pub fn pack(&mut self, values: &[u32], bits: u32) {
+        let all = values.iter().fold(0, |all, value| all | u64::from(*value));
+        assert!(
+            bits <= 32 && all >> bits == 0,
+            "a value does not fit {bits} bits"
+        );
+        let start = self.bytes.len();
+        let words = (self.used as usize + values.len() * bits as usize) / 64;
+        self.bytes.resize(start + words * 8, 0);
+        let mut to = Words {
+            words: self.bytes.get_mut(start..).unwrap_or_default(),
+            pending: self.pending,
+            used: self.used,
+        };
+        // The fewer steps wait for each other, the better: four at a time if they fit a word, or two.
+        let (fours, rest) = if bits <= 16 {
+            values.as_chunks()
+        } else {
+            (&[][..], values)
+        };
+        let pair = |[first, second]: [u32; 2]| u64::from(first) | u64::from(second) << bits;
+        for [a, b, c, d] in fours {
+            to.push(pair([*a, *b]) | pair([*c, *d]) << (2 * bits), 4 * bits);
+        }
+        let (pairs, last) = rest.as_chunks();
+        for two in pairs {
+            to.push(pair(*two), 2 * bits);
+        }
+        for value in last {
+            to.push((*value).into(), bits);
+        }
+        (self.pending, self.used) = (to.pending, to.used);
     }
 
     /// Appends `value` in two's complement.
@@ -257,9 +363,75 @@ impl BitWriter {
     }
 }
 
+/// What [`BitWriter::pack`] fills. Everything in it stays in registers.
+struct Words<'a> {
+    /// Those to come.
+    words: &'a mut [u8],
+    pending: u64,
+    used: u32,
+}
+
+impl Words<'_> {
+    #[inline(always)]
+    fn push(&mut self, value: u64, bits: u32) {
+        self.pending |= value << self.used;
+        let used = self.used + bits;
+        if used >= 64
+            && let Some((word, rest)) = core::mem::take(&mut self.words).split_first_chunk_mut()
+        {
+            *word = self.pending.to_le_bytes();
+            self.words = rest;
+            // In two steps: a word that was empty has nothing of `value` left.
+            self.pending = value >> 1 >> (63 - self.used);
+        }
+        self.used = used % 64;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn packed_fields_are_the_fields_side_by_side() {
+        for width in 0..=32_u32 {
+            let top = u32::MAX.checked_shr(32 - width).unwrap_or(0);
+            for lead in [0, 1, 7, 40, 63] {
+                for count in [0, 1, 2, 5, 63, 64] {
+                    let values: Vec<u32> = (0..count)
+                        .map(|n: u32| n.wrapping_mul(0x9e37_79b9) & top)
+                        .collect();
+                    let (mut packed, mut single) = (BitWriter::new(), BitWriter::new());
+                    for w in [&mut packed, &mut single] {
+                        w.unsigned(0, lead);
+                    }
+                    packed.pack(&values, width);
+                    values
+                        .iter()
+                        .for_each(|v| single.unsigned((*v).into(), width));
+                    for w in [&mut packed, &mut single] {
+                        w.flag(true);
+                    }
+                    let bytes = packed.into_bytes();
+                    assert_eq!(bytes, single.into_bytes(), "{width} {lead} {count}");
+                    let mut r = BitReader::new(&bytes);
+                    let mut read = alloc::vec![0; values.len()];
+                    assert_eq!(r.unsigned("lead", lead), Ok(0));
+                    assert_eq!(r.unpack("values", width, &mut read), Ok(()));
+                    assert_eq!((read, r.flag("end")), (values, Ok(true)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn packed_fields_that_end_too_soon_name_the_first_that_is_cut() {
+        let mut r = BitReader::new(&[0; 4]);
+        assert_eq!(r.unsigned("lead", 3), Ok(0));
+        let got = r.unpack("values", 10, &mut [0; 3]);
+        let (field, at_bit) = ("values", 23);
+        assert_eq!(got, Err(DecodeError::Truncated { field, at_bit }));
+    }
 
     #[test]
     fn fields_of_every_width_survive() {

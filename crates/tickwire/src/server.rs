@@ -299,6 +299,11 @@ impl<G: Game> Server<G> {
         self.session.look_from(player, id);
     }
 
+    /// Says how far a player sees from now on, in place of [`Game::SIGHT`].
+    pub fn set_sight(&mut self, player: PlayerId, sight: f32) {
+        self.session.set_sight(player, sight);
+    }
+
     /// Says to which groups a player belongs, which decides what it may see.
     pub fn set_groups(&mut self, player: PlayerId, groups: Groups) {
         self.session.set_groups(player, groups);

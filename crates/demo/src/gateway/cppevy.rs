@@ -5,6 +5,8 @@
 //! ones. All codes are listed here and in the protocol's `WIRE.md`.
 
 mod client;
+mod content;
+mod helm;
 mod server;
 mod shots;
 mod words;
@@ -54,6 +56,9 @@ const SCORE: EventId = EventId(0x103);
 /// To whoever's ship was destroyed: UTF-8 name of who did it to the end, empty if nobody did.
 const DESTROYED: EventId = EventId(0x104);
 
+/// Somebody has an emblem, which is the asset `emblems/` and the number: `u16` actor.
+const EMBLEM: EventId = EventId(0x105);
+
 /// `f32` x, y.
 const POSITION: Component = component(0);
 /// `f32` x, y, units a second.
@@ -102,6 +107,7 @@ fn registry() -> Registry {
         .with_event(SAID, Delivery::Assured)
         .with_event(SCORE, Delivery::Assured)
         .with_event(DESTROYED, Delivery::Assured)
+        .with_event(EMBLEM, Delivery::Assured)
 }
 
 /// The arena's weapons by their code.

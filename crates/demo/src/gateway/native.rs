@@ -7,7 +7,10 @@ mod client;
 mod game;
 mod server;
 
-use super::{Carrier, Connect, Paths, Protocol, Side};
+use tickwire_native::Role;
+use tickwire_session::{Addr, Instant};
+
+use super::{Carrier, Connect, Paths, Protocol, Side, Spectator};
 
 /// The entry of [`PROTOCOLS`](super::PROTOCOLS).
 pub(super) const PROTOCOL: Protocol = Protocol {
@@ -18,13 +21,20 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     paths: Paths::Both,
     serve: |opening| Box::new(server::Gateway::new(opening.now, opening.secret)),
     connect: Connect::Arena(|now, server, name, loadout| {
-        Box::new(client::Gateway::new(now, server, name, loadout))
+        let mut client = client::Gateway::new(now, server, name, Role::Player);
+        client.select(loadout);
+        Box::new(client)
     }),
     inspect: |from, on, bytes, trace| {
         let is_client = from == Side::Client;
         tickwire_native::inspect(is_client, on == Carrier::Stream, bytes, trace)
     },
 };
+
+/// Connects somebody who only looks on.
+pub(super) fn watch(now: Instant, server: Addr) -> Box<dyn Spectator> {
+    Box::new(client::Gateway::new(now, server, "camera", Role::Spectator))
+}
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,8 @@
 //! A square of the world.
 
-use super::place::{CHUNK_CELLS, Spot};
-use super::{Block, Sublayer, Tile};
+use tickwire_dialects::pixmess::Tiles;
+
+use super::{Block, Spot, Sublayer};
 
 /// Which content a chunk has: the same number, the same blocks.
 ///
@@ -15,58 +16,58 @@ impl Version {
     pub(super) const STORED: Self = Self(1);
 }
 
+/// Both blocks of a cell.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct Tile {
+    /// What one walks on.
+    pub walkable: Block,
+    /// What one cannot walk into, if there is anything.
+    pub solid: Block,
+}
+
+impl Tile {
+    /// Whether one can walk here.
+    pub const fn is_free(self) -> bool {
+        self.solid.is_empty()
+    }
+}
+
 /// 64 × 64 cells with two blocks each.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Chunk {
     version: Version,
-    walkable: Box<[Block; CHUNK_CELLS]>,
-    solid: Box<[Block; CHUNK_CELLS]>,
+    tiles: Tiles,
 }
 
 impl Chunk {
-    pub(super) fn new() -> Self {
-        Self {
-            version: Version(0),
-            walkable: Box::new([Block::EMPTY; CHUNK_CELLS]),
-            solid: Box::new([Block::EMPTY; CHUNK_CELLS]),
-        }
-    }
-
     /// Which content it has, to recognise what was derived from it.
     pub const fn version(&self) -> Version {
         self.version
     }
 
-    /// The blocks of a sublayer, row by row from the north, each from the west.
-    pub const fn blocks(&self, sublayer: Sublayer) -> &[Block; CHUNK_CELLS] {
-        match sublayer {
-            Sublayer::Walkable => &self.walkable,
-            Sublayer::Solid => &self.solid,
-        }
+    /// Its blocks.
+    pub const fn tiles(&self) -> &Tiles {
+        &self.tiles
     }
 
     pub(super) fn tile(&self, spot: Spot) -> Tile {
         Tile {
-            walkable: self.walkable[spot.index()],
-            solid: self.solid[spot.index()],
+            walkable: self.block(Sublayer::Walkable, spot),
+            solid: self.block(Sublayer::Solid, spot),
         }
     }
 
     pub(super) fn block(&self, sublayer: Sublayer, spot: Spot) -> Block {
-        self.blocks(sublayer)[spot.index()]
+        self.tiles.block(sublayer, spot)
     }
 
     pub(super) fn set_tile(&mut self, spot: Spot, tile: Tile) {
-        self.walkable[spot.index()] = tile.walkable;
-        self.solid[spot.index()] = tile.solid;
+        self.set_block(Sublayer::Walkable, spot, tile.walkable);
+        self.set_block(Sublayer::Solid, spot, tile.solid);
     }
 
     pub(super) fn set_block(&mut self, sublayer: Sublayer, spot: Spot, block: Block) {
-        let blocks = match sublayer {
-            Sublayer::Walkable => &mut self.walkable,
-            Sublayer::Solid => &mut self.solid,
-        };
-        blocks[spot.index()] = block;
+        self.tiles.set_block(sublayer, spot, block);
     }
 
     pub(super) const fn set_version(&mut self, version: Version) {

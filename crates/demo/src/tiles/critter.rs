@@ -128,8 +128,9 @@ const KINDS: [(&str, Look); 6] = [
     ("toad", look(b't', 10)),
 ];
 
-const fn look(ch: u8, col: u16) -> Look {
-    Look { ch: ch as u16, col }
+const fn look(chr: u8, col: u16) -> Look {
+    let chr = chr as u16;
+    Look { chr, col }
 }
 
 /// Cells from its home that a critter stays within.

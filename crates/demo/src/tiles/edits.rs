@@ -5,23 +5,21 @@
 //! [`limits::EDITED_BLOCKS`] and [`limits::EDITED_CHUNKS`]. An edit that brings back what was there
 //! in the beginning is none.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::digest::Digest;
-use super::place::{ChunkId, Spot};
 use super::store::Entry;
-use super::{Block, BlockId, Chunk, Sublayer, Version, limits};
+use super::{Block, BlockId, Chunk, ChunkId, Spot, Sublayer, Version, limits};
 
-/// All edits of a world, and which of them are not handed to the store yet.
+/// All edits of a world.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
-    patches: BTreeMap<ChunkId, Arc<Patch>>,
+    patches: Patches,
     /// Of all patches together.
     blocks: usize,
     /// Counts changes; see [`Version`].
     latest: Version,
-    dirty: BTreeSet<ChunkId>,
 }
 
 /// The edits of one chunk.
@@ -49,22 +47,20 @@ pub(super) struct Place {
     pub(super) spot: Spot,
 }
 
-/// Patches as they were at the end of a step; none where a chunk has become what it was.
-pub(super) type Batch = BTreeMap<ChunkId, Option<Arc<Patch>>>;
+/// The patches of all chunks that have edits. Clones share them.
+pub(super) type Patches = BTreeMap<ChunkId, Arc<Patch>>;
 
 /// The world holds as many edits as it can.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NoRoom;
 
 impl Edits {
-    /// Edits that come from storage: those of the database, and behind them those of its journal, which
-    /// the database has to take.
-    pub(super) fn of_stored(patches: BTreeMap<ChunkId, Arc<Patch>>, journal: Vec<Entry>) -> Self {
+    /// Edits that come from storage: those of a snapshot, and behind them those of the journal.
+    pub(super) fn of_stored(patches: Patches, journal: Vec<Entry>) -> Self {
         let mut edits = Self {
             blocks: patches.values().map(|patch| patch.changes.len()).sum(),
             patches,
             latest: Version::STORED,
-            dirty: BTreeSet::new(),
         };
         for (chunk, change) in journal {
             if edits.has_room(1) {
@@ -117,7 +113,6 @@ impl Edits {
         if patch.changes.is_empty() {
             self.patches.remove(&chunk);
         }
-        self.dirty.insert(chunk);
         self.latest
     }
 
@@ -142,27 +137,8 @@ impl Edits {
         self.latest
     }
 
-    pub(super) fn is_dirty(&self) -> bool {
-        !self.dirty.is_empty()
-    }
-
-    /// What has changed since it was last taken. It shares the patches, so this costs little however
-    /// large they are.
-    pub(super) fn take_dirty(&mut self) -> Batch {
-        core::mem::take(&mut self.dirty)
-            .into_iter()
-            .map(|chunk| (chunk, self.patches.get(&chunk).cloned()))
-            .collect()
-    }
-
-    /// For a world that is stored nowhere.
-    pub(super) fn forget_dirty(&mut self) {
-        self.dirty.clear();
-    }
-
-    /// Takes back what could not be handed on. What has changed since is newer, and is taken then.
-    pub(super) fn put_back(&mut self, batch: Batch) {
-        self.dirty.extend(batch.into_keys());
+    pub(super) const fn patches(&self) -> &Patches {
+        &self.patches
     }
 
     pub(super) fn add_to(&self, digest: &mut Digest) {

@@ -4,7 +4,7 @@ use core::fmt;
 use std::collections::BTreeMap;
 
 use super::critter::Habits;
-use super::{Cell, limits};
+use super::{Cell, Look, limits};
 use crate::slots::{Slot, Slots};
 
 /// Names one entity from its coming to its going; no other gets the same for a long time after.
@@ -27,15 +27,6 @@ impl fmt::Display for EntityId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.index(), self.generation())
     }
-}
-
-/// What somebody looks like. The world passes it on and does nothing else with it.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Look {
-    /// A character's number.
-    pub ch: u16,
-    /// Its colours.
-    pub col: u16,
 }
 
 /// Somebody in the world.

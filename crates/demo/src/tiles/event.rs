@@ -45,6 +45,18 @@ pub enum Event {
         /// Where the set's cell (0, 0) lies now.
         to: Cell,
     },
+    /// The train has left the world; those who were in it are told of after it.
+    TrainLeft {
+        /// Its layer set.
+        set: SetId,
+    },
+    /// The train is in the world again.
+    TrainCame {
+        /// Its layer set.
+        set: SetId,
+        /// Where the set's cell (0, 0) lies.
+        at: Cell,
+    },
 }
 
 /// Why a block is another one.

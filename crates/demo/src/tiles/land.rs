@@ -6,9 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::edits::Edits;
-use super::place::ChunkXy;
 use super::terrain::Terrain;
-use super::{Chunk, ChunkId, SetId, limits};
+use super::{Chunk, ChunkId, ChunkXy, SetId, limits};
 
 #[derive(Debug)]
 pub(super) struct Land {

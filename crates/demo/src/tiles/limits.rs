@@ -1,10 +1,6 @@
 //! How much of everything there can be in the tile world, each with its reason.
 
-/// Cells of a chunk's side.
-pub const CHUNK_SIDE: u8 = 64;
-
-/// The furthest chunk from the middle, in each direction: beyond it, cells leave 32 bits.
-pub const CHUNK_EDGE: u32 = (1 << 25) - 1;
+pub use tickwire_dialects::pixmess::limits::{CHUNK_CELLS, CHUNK_EDGE, CHUNK_SIDE};
 
 /// Players at a time.
 ///
@@ -40,7 +36,11 @@ pub const EDITED_CHUNKS: usize = 1 << 16;
 /// does by itself, and leaving, is always told: both are bounded by the number of entities.
 pub const EVENTS: usize = 1 << 16;
 
-/// Bytes of the journal while the database cannot be written. What is built on top of that is kept in
+/// Bytes of the journal up to which no snapshot is worth its while: two hours of one who never does anything
+/// but build.
+pub const JOURNAL_SHORT: u64 = 1 << 22;
+
+/// Bytes of the journal while no snapshot can be written. What is built on top of that is kept in
 /// memory alone, and the server says so.
 ///
 /// Half an hour of a thousand who build without pause.

@@ -3,9 +3,10 @@
 use super::dice::sway;
 use super::edits::NoRoom;
 use super::terrain::railway;
+use super::train::Course;
 use super::{
-    Block, BlockId, Cause, Cell, Direction, EditRefusal, EntityId, Event, Motion, SetId, Sublayer,
-    TileWorld, WalkRefusal,
+    Block, BlockId, Cause, Cell, Direction, EditRefusal, Entity, EntityId, Event, Motion, SetId,
+    Sublayer, TileWorld, WalkRefusal,
 };
 
 impl TileWorld {
@@ -162,13 +163,30 @@ impl TileWorld {
 
     /// Moves the train on, with those in it. Whoever it would run over finds itself beside the line.
     pub(super) fn run_train(&mut self) {
-        let Some(direction) = self.train.step() else {
-            return;
+        let (set, at) = (self.train.set(), self.train.origin());
+        let riders: Vec<EntityId> = self.riders().collect();
+        let direction = match self.train.step() {
+            None => return,
+            Some(Course::Moved(direction)) => direction,
+            Some(Course::Left) => {
+                self.events.push(Event::TrainLeft { set });
+                // They stand on the bed now, and whoever cannot is put beside it.
+                for rider in riders {
+                    self.put_beside(rider);
+                }
+                return;
+            }
+            Some(Course::Came) => {
+                self.events.push(Event::TrainCame { set, at });
+                let met: Vec<EntityId> = self.riders().collect();
+                for entity in met {
+                    self.put_beside(entity);
+                }
+                return;
+            }
         };
-        self.events.push(Event::TrainMoved {
-            set: self.train.set(),
-            to: self.train.origin(),
-        });
+        let to = self.train.origin();
+        self.events.push(Event::TrainMoved { set, to });
         let everybody: Vec<(EntityId, Cell)> = self
             .crowd
             .iter()
@@ -185,6 +203,21 @@ impl TileWorld {
                 let aside = self.free_near(at).unwrap_or_else(|| self.spawn_cell(0));
                 self.relocate(entity, aside, Motion::Displaced);
             }
+        }
+    }
+
+    /// Those who stand where the train is.
+    fn riders(&self) -> impl Iterator<Item = EntityId> {
+        let everybody = self.crowd.iter();
+        everybody
+            .filter(|(_, entity)| self.train.cell_above(entity.position()).is_some())
+            .map(|(id, _)| id)
+    }
+
+    fn put_beside(&mut self, entity: EntityId) {
+        if let Some(at) = self.crowd.get(entity).map(Entity::position) {
+            let aside = self.free_near(at).unwrap_or_else(|| self.spawn_cell(0));
+            self.relocate(entity, aside, Motion::Displaced);
         }
     }
 

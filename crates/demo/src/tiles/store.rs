@@ -1,26 +1,23 @@
 //! Edits on a disk.
 //!
-//! In: every change as it is made, and batches of patches, each the difference between the world at the
-//! end of one step and of an earlier one. Out, when the world is opened again: all patches as they were
-//! after some action, never half of one. A change is written to a `journal` at once, without waiting for
-//! the disk. A batch is one transaction of an embedded database, committed by a thread of its own
-//! (`writer`), which then removes the journal up to there; the game hands batches over and goes on.
+//! In: every change as it is made, and all patches whenever they are to be written anew. Out, when the
+//! world is opened again: all patches as they were after some action, never half of one. A change is
+//! appended to a [`journal`] at once, without waiting for the disk; a thread of its own ([`writer`]) sees to
+//! it that the disk has it, and at times writes a [`snapshot`] of all patches, which replaces the journal up
+//! to there. The game hands jobs over and goes on.
 //!
-//! The queue holds one batch. While it is full, changes stay with the game, which coalesces them by
-//! chunk, so a slow disk makes transactions larger and rarer and never makes anybody wait. If the
-//! disk fails, the world goes on in memory and the writer tries again every second.
+//! The queue holds one job. While it is full nothing is handed over, so a slow disk makes jobs rarer and
+//! never makes anybody wait. If the disk fails, the world goes on in memory, and a snapshot is tried again
+//! every second.
 //!
-//! A folder holds the database, a file whose lock says that somebody has the world open, the journal,
-//! and perhaps a database that was being made when the machine stopped, which is made again.
+//! A folder holds the snapshot, a file whose lock says that somebody has the world open, the journal,
+//! and perhaps a snapshot that was being written when the machine stopped, which counts for nothing.
 
-mod database;
 mod error;
 mod journal;
-mod quiet;
-mod record;
+mod snapshot;
 mod writer;
 
-use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
@@ -28,11 +25,10 @@ use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
 use super::Version;
-use super::edits::{Batch, Patch};
-use super::place::ChunkId;
-use database::Folder;
+use super::edits::{Edits, Patches};
 use journal::Journal;
-use writer::{Progress, Writer};
+use snapshot::Folder;
+use writer::{Job, Progress, Task, Writer};
 
 pub use error::StoreError;
 pub(super) use journal::Entry;
@@ -53,77 +49,74 @@ pub enum Storage {
 /// An open folder.
 #[derive(Debug)]
 pub(super) struct Store {
-    queue: SyncSender<Saving>,
+    queue: SyncSender<Job>,
     writer: JoinHandle<Result<(), StoreError>>,
     progress: Arc<Progress>,
     journal: Journal,
+    /// The journal is not to be relied on, or was written before: the next job is a snapshot.
+    wants_snapshot: bool,
     /// Locked for as long as this exists.
     _lock: File,
 }
 
-/// A batch, which version of the world it leads to, and the last file of the journal that it makes
-/// superfluous.
-#[derive(Debug)]
-struct Saving {
-    version: Version,
-    batch: Batch,
-    journal: u64,
-}
-
-/// What the database holds.
-type Patches = BTreeMap<ChunkId, Arc<Patch>>;
-
 impl Store {
     /// Opens the folder, or makes it, and reads what is in it.
-    pub(super) fn open(path: &Path, seed: u64) -> Result<(Self, Patches, Vec<Entry>), StoreError> {
+    pub(super) fn open(path: &Path, seed: u64) -> Result<(Self, Edits), StoreError> {
         let lock = lock(path)?;
         let folder = Folder::new(path, seed);
-        let database = folder.open()?;
-        let patches = folder.read(&database)?;
+        let (patches, replaced) = folder.open()?;
         let (journal, entries) =
-            Journal::open(path).map_err(|error| StoreError::io(path, error))?;
+            Journal::open(path, replaced).map_err(|error| StoreError::io(path, error))?;
         let progress = Arc::new(Progress::new());
-        let (queue, batches) = sync_channel(1);
-        let writer = Writer::new(folder, database, Arc::clone(&progress));
+        let (queue, jobs) = sync_channel(1);
+        let writer = Writer::new(folder, Arc::clone(&progress));
         let writer = Builder::new()
             .name("tile store".to_owned())
-            .spawn(move || writer.run(&batches))
+            .spawn(move || writer.run(&jobs))
             .map_err(|error| StoreError::io(path, error))?;
         let store = Self {
             queue,
             writer,
             progress,
             journal,
+            wants_snapshot: !entries.is_empty(),
             _lock: lock,
         };
-        Ok((store, patches, entries))
+        Ok((store, Edits::of_stored(patches, entries)))
     }
 
     /// Writes the changes of one action to the journal. If that fails, they are as safe as the next
-    /// batch makes them.
+    /// snapshot makes them.
     pub(super) fn journal(&mut self, changes: &[Entry]) {
         if let Err(error) = self.journal.append(changes) {
+            self.wants_snapshot = true;
             let error = StoreError::io(self.journal.folder(), error);
             self.progress.note_trouble(&error);
         }
     }
 
-    /// Hands a batch over; gives it back if the writer is still busy.
-    pub(super) fn offer(&mut self, version: Version, batch: Batch) -> Result<(), Batch> {
-        let journal = self.journal.number();
-        match self.queue.try_send(Saving {
-            version,
-            batch,
-            journal,
-        }) {
-            Ok(()) => {
+    /// Gives the writer something to do, if there is anything and it has time.
+    pub(super) fn save(&mut self, edits: &Edits) {
+        let version = edits.latest();
+        let state = self.progress.state(version);
+        if state == Storage::Saved {
+            return;
+        }
+        self.wants_snapshot |=
+            matches!(state, Storage::Failing(_)) || self.journal.is_long(edits.blocks());
+        if !self.wants_snapshot && !self.journal.has_file() {
+            // A snapshot of everything is under way.
+            return;
+        }
+        let task = self.next_task(edits);
+        match self.queue.try_send(Job { version, task }) {
+            Ok(()) if self.wants_snapshot => {
                 self.journal.turn();
-                Ok(())
+                self.wants_snapshot = false;
             }
-            Err(TrySendError::Full(saving)) => Err(saving.batch),
-            Err(TrySendError::Disconnected(saving)) => {
-                self.progress.note(version, Err(StoreError::WriterDied));
-                Err(saving.batch)
+            Ok(()) | Err(TrySendError::Full(_)) => {}
+            Err(TrySendError::Disconnected(_)) => {
+                self.progress.note_trouble(&StoreError::WriterDied);
             }
         }
     }
@@ -133,18 +126,30 @@ impl Store {
         self.progress.state(latest)
     }
 
-    /// Writes the last batch, and everything before it, and waits for that.
-    pub(super) fn close(self, version: Version, batch: Batch) -> Result<(), StoreError> {
-        // The writer takes batches until the queue is gone, so this fails only if it died; then
-        // joining tells.
-        let journal = self.journal.number();
-        drop(self.queue.send(Saving {
-            version,
-            batch,
-            journal,
-        }));
+    /// Writes a last snapshot, unless there is nothing new, and waits for that.
+    pub(super) fn close(mut self, edits: &Edits) -> Result<(), StoreError> {
+        let version = edits.latest();
+        if self.progress.state(version) != Storage::Saved || self.journal.has_file() {
+            self.wants_snapshot = true;
+            let task = self.next_task(edits);
+            // A writer that waits after a failure is not waited for.
+            self.writer.thread().unpark();
+            // It takes jobs until the queue is gone, so this fails only if it died; then joining tells.
+            drop(self.queue.send(Job { version, task }));
+        }
         drop(self.queue);
+        self.writer.thread().unpark();
         self.writer.join().unwrap_or(Err(StoreError::WriterDied))
+    }
+
+    fn next_task(&self, edits: &Edits) -> Task {
+        match self.wants_snapshot {
+            true => Task::Snapshot {
+                patches: edits.patches().clone(),
+                replaces: self.journal.number(),
+            },
+            false => Task::Sync(self.journal.path()),
+        }
     }
 }
 

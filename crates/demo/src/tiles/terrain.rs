@@ -12,9 +12,8 @@ mod noise;
 pub(super) mod railway;
 mod ruin;
 
-use super::limits::CHUNK_SIDE;
-use super::place::{CHUNK_CELLS, ChunkXy, Spot};
-use super::{Cell, Chunk, Tile, palette};
+use super::limits::{CHUNK_CELLS, CHUNK_SIDE};
+use super::{Cell, Chunk, ChunkXy, Spot, Tile, palette};
 use noise::{Field, Noise, Octave, UNIT};
 
 /// Makes chunks.
@@ -39,11 +38,11 @@ impl Terrain {
             road: self.noise.field(Field::Road, corner, ROAD),
             cave: self.noise.field(Field::Cave, corner, CAVE),
         };
-        let mut chunk = Chunk::new();
+        let mut chunk = Chunk::default();
         for spot in Spot::all() {
             let cell = spot.from(corner);
             let chance = self.noise.bits(Field::Scatter, cell.x, cell.y);
-            chunk.set_tile(spot, lay.tile(cell, spot.index(), chance));
+            chunk.set_tile(spot, lay.tile(cell, usize::from(spot.number()), chance));
         }
         ruin::build(&self.noise, at, &mut chunk);
         railway::build(at, &mut chunk);

@@ -2,12 +2,12 @@
 //!
 //! It shuttles on the railway at a steady pace and waits at every station. Where it has a floor, its
 //! cells count in place of the ground's, and whoever stands on one rides along; the world does the
-//! carrying, since it knows who stands where.
+//! carrying, since it knows who stands where. From the end of the line it leaves the world, and comes back a
+//! while later.
 
 use super::limits::CHUNK_SIDE;
-use super::place::{ChunkXy, Spot};
 use super::terrain::railway::{BED_REACH, LINE_REACH, STATION_EVERY};
-use super::{Block, Cell, Chunk, ChunkId, Direction, SetId, Tile, palette};
+use super::{Block, Cell, Chunk, ChunkId, ChunkXy, Direction, SetId, Spot, Tile, palette};
 
 /// A train of one chunk.
 #[derive(Debug)]
@@ -16,8 +16,17 @@ pub struct Train {
     origin: Cell,
     pub(super) cells: Chunk,
     heading: Direction,
-    /// Steps until the next cell.
+    /// Steps until the next cell; until it comes back, if it is away.
     wait: u32,
+    is_away: bool,
+}
+
+/// What becomes of the train in a step.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Course {
+    Moved(Direction),
+    Left,
+    Came,
 }
 
 impl Train {
@@ -32,6 +41,7 @@ impl Train {
             cells: build_cars(),
             heading: Direction::East,
             wait: STOP_STEPS,
+            is_away: false,
         }
     }
 
@@ -55,6 +65,11 @@ impl Train {
         self.heading
     }
 
+    /// Whether it has left the world.
+    pub const fn is_away(&self) -> bool {
+        self.is_away
+    }
+
     /// The cell of the train above a cell of the ground, if the train is there.
     pub fn cell_above(&self, ground: Cell) -> Option<Cell> {
         let local = Cell {
@@ -69,11 +84,24 @@ impl Train {
         self.origin.offset(local.x, local.y)
     }
 
-    /// Advances by 1/20 s; gives the direction if that brought it one cell further.
-    pub(super) fn step(&mut self) -> Option<Direction> {
+    /// Advances by 1/20 s.
+    pub(super) fn step(&mut self) -> Option<Course> {
         self.wait = self.wait.saturating_sub(1);
         if self.wait > 0 {
             return None;
+        }
+        let at_end = (self.origin.x + MIDDLE).abs() == LINE_REACH;
+        if self.is_away {
+            self.is_away = false;
+            self.wait = STOP_STEPS;
+            self.heading = self.heading.turned(4);
+            return Some(Course::Came);
+        }
+        let (east, _) = self.heading.offset();
+        if at_end && (self.origin.x + MIDDLE).signum() == east {
+            self.is_away = true;
+            self.wait = AWAY_STEPS;
+            return Some(Course::Left);
         }
         let moved = self.heading;
         let (east, _) = moved.offset();
@@ -84,14 +112,12 @@ impl Train {
         } else {
             PACE_STEPS
         };
-        if middle.abs() == LINE_REACH {
-            self.heading = moved.turned(4);
-        }
-        Some(moved)
+        Some(Course::Moved(moved))
     }
 
     pub(super) fn has_floor(&self, local: Cell) -> bool {
-        local.chunk() == ChunkXy::default() && !self.tile(local).walkable.is_empty()
+        let is_floor = || !self.tile(local).walkable.is_empty();
+        !self.is_away && local.chunk() == ChunkXy::default() && is_floor()
     }
 
     /// A cell of the set; it must be within its only chunk.
@@ -109,7 +135,7 @@ impl Train {
 
 /// Three cars with a gangway between them, and a nose at both ends.
 fn build_cars() -> Chunk {
-    let mut chunk = Chunk::new();
+    let mut chunk = Chunk::default();
     for spot in Spot::all() {
         let cell = spot.from(Cell::default());
         let (along, across) = (cell.x - MIDDLE, cell.y - MIDDLE);
@@ -152,6 +178,9 @@ const PACE_STEPS: u32 = 4;
 /// Steps in a station: eight seconds, enough to see it, walk there and get in.
 const STOP_STEPS: u32 = 160;
 
+/// Steps out of the world: as long, so that somebody who waits at the end of the line sees it come.
+const AWAY_STEPS: u32 = 160;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,8 +193,8 @@ mod tests {
         for _ in 0..60_000 {
             let before = train.origin().x + MIDDLE;
             since_moved += 1;
-            if train.step().is_some() {
-                if since_moved == STOP_STEPS {
+            if let Some(Course::Moved(_)) = train.step() {
+                if since_moved >= STOP_STEPS {
                     stops.push(before);
                 }
                 since_moved = 0;
@@ -176,6 +205,27 @@ mod tests {
         assert_eq!((leftmost, rightmost), (-LINE_REACH, LINE_REACH));
         assert_eq!(stops[..6], [0, 256, 512, 768, 1_024, 768]);
         assert!(stops.iter().all(|stop| stop % STATION_EVERY == 0));
+    }
+
+    #[test]
+    fn it_leaves_the_world_at_the_end_of_the_line_and_comes_back_there() {
+        let mut train = Train::new(SetId(1));
+        let mut courses = Vec::new();
+        while courses.len() < 4 {
+            let course = train.step();
+            courses.extend(course.filter(|course| !matches!(course, Course::Moved(_))));
+            let middle = train.origin().x + MIDDLE;
+            assert!(!train.is_away() || middle.abs() == LINE_REACH);
+            assert_eq!(
+                train
+                    .cell_above(train.origin().offset(MIDDLE, MIDDLE).unwrap())
+                    .is_none(),
+                train.is_away()
+            );
+        }
+        let (left, came) = (Course::Left, Course::Came);
+        assert_eq!(courses, [left, came, left, came]);
+        assert_eq!(train.origin().x + MIDDLE, -LINE_REACH);
     }
 
     #[test]

@@ -10,9 +10,13 @@
 //! A second case puts all of them on one plaza, where everybody sees everybody and everything that
 //! happens would be twenty million packets a second. The server must keep its sixty steps a second, and
 //! a pilot who flies in the arena of the same server must hear from it as before: [`pilot`].
+//!
+//! A third has nobody walk: 3,500 log in within nine seconds, and the server must keep its pace, too:
+//! [`storm`].
 
 mod crowd;
 mod pilot;
+mod storm;
 mod town;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -155,7 +159,46 @@ pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
         PLAZA,
         ["· steps each", "· others in sight", "· packets heard"],
     ));
+    figures.extend(measure_storm()?);
     Ok(figures)
+}
+
+/// The pace of the server while everybody wants to come in.
+fn measure_storm() -> anyhow::Result<[Figure; 3]> {
+    let mut town = Town::new(PLAZA)?;
+    let [tiles, _] = town.addrs();
+    let tiles = tiles.context("a server has a socket")?;
+    let signals = Signals::default();
+    let (costs, inside) = thread::scope(|scope| {
+        let stormers = scope.spawn(|| storm::rage(tiles, &signals));
+        let costs = town.measure_for(storm::SPAN);
+        signals.over.store(true, Ordering::Relaxed);
+        let inside = stormers.join().map_err(|_| anyhow!("the storm panicked"))?;
+        anyhow::Ok((costs?, inside?))
+    })?;
+    let pace = |costs: &Costs| SPAN as f64 / costs.lasted.as_secs_f64();
+    let kept = costs.iter().map(|costs| pace(costs) / 60.0).collect();
+    let cores = |costs: &Costs| costs.total().as_secs_f64() / costs.lasted.as_secs_f64();
+    Ok([
+        Figure {
+            ratio: Some(Ratio {
+                spread: Spread::of(kept),
+                to: "sixty",
+            }),
+            target: Some(Target::RatioAtLeast(PACE_KEPT)),
+            ..Figure::plain(
+                "3,500 logins in 9 s",
+                Spread::of(costs.iter().map(pace).collect()),
+                "steps/s",
+            )
+        },
+        Figure::plain(
+            "· server",
+            Spread::of(costs.iter().map(cores).collect()),
+            "cores",
+        ),
+        Figure::plain("· let in", Spread::exactly(inside as f64), "players"),
+    ])
 }
 
 fn measure(case: Case) -> anyhow::Result<Outcome> {

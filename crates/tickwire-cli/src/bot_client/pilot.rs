@@ -1,7 +1,7 @@
 //! A bot that flies in the arena.
 
+use tickwire_demo::Bot;
 use tickwire_demo::gateway::{ArenaClient, ClientGateway};
-use tickwire_demo::{Bot, Loadout, Skill};
 use tickwire_session::Instant;
 
 use super::BotClient;
@@ -18,13 +18,7 @@ pub(super) struct Pilot {
 }
 
 impl Pilot {
-    pub(super) fn new(
-        seed: u64,
-        skill: Skill,
-        connect: impl FnOnce(Loadout) -> Box<dyn ArenaClient>,
-    ) -> Self {
-        let bot = Bot::with_skill(seed, skill);
-        let gateway = connect(bot.loadout());
+    pub(super) fn new(seed: u64, bot: Bot, gateway: Box<dyn ArenaClient>) -> Self {
         let rest = seed % THOUGHT_STEPS;
         Self { bot, gateway, rest }
     }

@@ -14,20 +14,21 @@ pub(super) struct Walker {
 }
 
 impl Walker {
-    pub(super) fn new(
-        seed: u64,
-        connect: impl FnOnce(Look) -> Result<Box<dyn TileClient>, String>,
-    ) -> Result<Self, String> {
-        let look = Look {
-            ch: u16::from(b'@'),
-            // Any ink but black.
-            col: 9 + u16::try_from(seed % 6).unwrap_or_default(),
-        };
-        Ok(Self {
+    pub(super) fn new(seed: u64, gateway: Box<dyn TileClient>) -> Self {
+        Self {
             bot: Bot::new(seed),
-            gateway: connect(look)?,
+            gateway,
             next_thought: Instant::ZERO,
-        })
+        }
+    }
+}
+
+/// What a bot looks like.
+pub(super) fn look(seed: u64) -> Look {
+    Look {
+        chr: u16::from(b'@'),
+        // Any ink but black.
+        col: 9 + u16::try_from(seed % 6).unwrap_or_default(),
     }
 }
 

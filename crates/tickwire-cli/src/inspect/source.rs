@@ -9,12 +9,14 @@ use std::io::{self, BufRead, BufReader, Cursor, IsTerminal, Read};
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
-use tickwire_demo::gateway::{Carrier, Paths, Side};
-use tickwire_session::tap::{Input, Record, Recording};
+use tickwire_demo::gateway::{Carrier, Paths, Protocol, Side};
+use tickwire_session::tap::{About, Input, Record, Recorded as Watched, Recording};
 use tickwire_session::{Instant, Transmit};
 
 use super::gather::{Gathered, Half, Stream, Streams};
-use super::{Direction, Found, Recorded, Show, Specimen, hex};
+use super::{Direction, Found, Recorded, Show, Specimen, hex, sender_unknown};
+use crate::misuse::Misuse;
+use crate::record::{Next, Records};
 
 /// Bytes of a datagram alone in a file: no network carries more.
 const DATAGRAM_MAX: usize = 64 * 1_024;
@@ -28,7 +30,7 @@ const LINE_MAX: usize = 4 * DATAGRAM_MAX;
 /// Shows every datagram of a file, or of standard input.
 pub(super) fn read(
     file: Option<&Path>,
-    (from, on): (Side, Carrier),
+    (from, on): (Option<Side>, Carrier),
     show: &mut Show<'_>,
 ) -> anyhow::Result<()> {
     if let Some(path) = file.filter(|path| *path != Path::new("-")) {
@@ -58,7 +60,8 @@ pub(super) fn read(
 
 struct Source<'a, 'b> {
     name: String,
-    from: Side,
+    /// Who sent what is received.
+    from: Option<Side>,
     on: Carrier,
     show: &'a mut Show<'b>,
 }
@@ -67,6 +70,9 @@ impl Source<'_, '_> {
     fn read(mut self, mut bytes: impl Read) -> anyhow::Result<()> {
         let head = self.read_head(&mut bytes)?;
         let form = Form::of(&head);
+        if form != Form::Recording {
+            self.from()?;
+        }
         let mut bytes = BufReader::new(Cursor::new(head).chain(bytes));
         match (form, self.on) {
             (Form::Recording, _) => self.read_recording(&mut bytes),
@@ -75,6 +81,10 @@ impl Source<'_, '_> {
             (Form::Raw, Carrier::Stream) => self.read_stream(&mut bytes),
             (Form::Raw, Carrier::Datagram) => self.read_datagram(&mut bytes),
         }
+    }
+
+    fn from(&self) -> Result<Side, Misuse> {
+        self.from.ok_or_else(sender_unknown)
     }
 
     /// Reads what comes first: as much as is there, so that lines typed by hand are shown one by one,
@@ -107,7 +117,7 @@ impl Source<'_, '_> {
         }
         self.show.show(Specimen {
             bytes: &datagram,
-            from: self.from,
+            from: self.from()?,
             on: self.on,
             found: Found::Alone,
         })
@@ -156,7 +166,7 @@ impl Source<'_, '_> {
         }
         self.show.show(Specimen {
             bytes: stream,
-            from: self.from,
+            from: self.from()?,
             on: self.on,
             found: Found::Alone,
         })
@@ -191,7 +201,7 @@ impl Source<'_, '_> {
         match hex::parse(digits) {
             Ok(hex::Bytes(bytes)) => self.show.show(Specimen {
                 bytes: &bytes,
-                from: self.from,
+                from: self.from()?,
                 on: self.on,
                 found: Found::Line(number),
             }),
@@ -215,35 +225,20 @@ impl Source<'_, '_> {
     }
 
     fn read_records(&mut self, bytes: &mut impl Read, streams: &mut Streams) -> anyhow::Result<()> {
-        let mut record = Vec::new();
-        let mut at = Recording::MAGIC.len() as u64;
-        self.take(bytes, Recording::MAGIC.len(), &mut record)?;
+        let mut records = Records::new(bytes, self.name.clone())?;
         loop {
-            let place = |what: &str| format!("{}, record at byte {at}: {what}", self.name);
-            self.take(bytes, 4, &mut record)?;
-            let Some(length) = record.first_chunk() else {
-                if !record.is_empty() {
-                    let what = place(CUT);
-                    self.show.complain(&what);
+            let at = records.complaint("");
+            let (now, found) = match records.next()? {
+                Next::Record(now, found) => (now, found),
+                Next::End => return Ok(()),
+                Next::Cut => {
+                    self.show.complain(&format!("{at}{CUT}"));
+                    return Ok(());
                 }
-                return Ok(());
             };
-            let length = u32::from_le_bytes(*length) as usize;
-            if length > Recording::RECORD_MAX {
-                bail!(place(&format!(
-                    "it claims {length} bytes, at most {} are possible; the recording is damaged",
-                    Recording::RECORD_MAX
-                )));
+            if let Record::About(about) = found {
+                self.take_about(&about);
             }
-            self.take(bytes, length, &mut record)?;
-            if record.len() < length {
-                let what = place(CUT);
-                self.show.complain(&what);
-                return Ok(());
-            }
-            // Behind a broken record nothing can be trusted.
-            let (now, found) =
-                Record::decode(&record).map_err(|error| anyhow!(place(&error.to_string())))?;
             let gathered = match self.show.protocol.paths {
                 Paths::Datagrams => Gathered::Nothing,
                 Paths::Streams | Paths::Both => streams.add(now, &found),
@@ -252,13 +247,23 @@ impl Source<'_, '_> {
                 Gathered::Nothing => {}
                 Gathered::Ended(stream) => self.show_halves(&stream)?,
                 Gathered::Stray(on) => {
-                    let what = place(&format!("the beginning of {on:?} is missing"));
+                    let what = format!("{at}the beginning of {on:?} is missing");
                     self.show.complain(&what);
                 }
             }
             self.show_datagram(now, found)?;
-            at += 4 + length as u64;
         }
+    }
+
+    /// A recording knows what it is of better than whoever looks at it.
+    fn take_about(&mut self, about: &About<'_>) {
+        if let Some(protocol) = Protocol::named(about.protocol) {
+            self.show.protocol = protocol;
+        }
+        self.from = Some(match about.side {
+            Watched::Client => Side::Server,
+            Watched::Server => Side::Client,
+        });
     }
 
     fn show_halves(&mut self, stream: &Stream) -> anyhow::Result<()> {
@@ -310,7 +315,7 @@ impl Source<'_, '_> {
         on: Carrier,
         bytes: &[u8],
     ) -> anyhow::Result<()> {
-        let from = match (recorded.direction, self.from) {
+        let from = match (recorded.direction, self.from()?) {
             (Direction::In, side) => side,
             (Direction::Out, Side::Client) => Side::Server,
             (Direction::Out, Side::Server) => Side::Client,
@@ -382,8 +387,8 @@ mod tests {
 
     #[test]
     fn the_first_bytes_tell_the_form() {
-        check(b"tickrec\x01\0\0", Form::Recording);
-        check(b"tickrec\x02\0\0", Form::Raw);
+        check(b"tickrec\x02\0\0", Form::Recording);
+        check(b"tickrec\x01\0\0", Form::Raw);
         check(b"f27087c5\r\n# caf\xc3\xa9\n", Form::Lines);
         check(b"", Form::Lines);
         check(&[0xf2, 0x70, 0x87, 0xc5], Form::Raw);

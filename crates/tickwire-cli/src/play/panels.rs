@@ -12,9 +12,9 @@ use ratatui::widgets::{Block, BorderType, Cell, Clear, Paragraph, Row, Table};
 use tickwire_demo::gateway::Carried;
 use tickwire_demo::{Heading, Kind, printable};
 
-use super::Picture;
 use super::helm::Aim;
 use super::seat::{Margin, Stage};
+use super::{Picture, replay};
 use crate::arena_canvas::{ArenaCanvas, Tints, arrow};
 use crate::dashboard::{draw_too_small, key_line};
 use crate::figures::loading_bar;
@@ -85,13 +85,19 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
         Stage::Loading { have, of } => draw_loading(have, of, places.arena, frame),
         Stage::Playing => {
             draw_arena(picture, places.arena, frame);
-            draw_hull(picture, places.hull, frame);
+            if margin.tape.is_none() || picture.view.own_ship.is_some() {
+                draw_hull(picture, places.hull, frame);
+            }
             frame.render_widget(margin.net.line(), places.net);
         }
     }
-    let keys: &[_] = match margin.stage {
-        Stage::Connecting | Stage::Loading { .. } => &[("q", "give up")],
-        Stage::Playing => &[
+    let keys: &[_] = match (&margin.tape, margin.stage) {
+        (Some(tape), _) => {
+            frame.render_widget(tape.line(), places.net);
+            replay::KEYS
+        }
+        (_, Stage::Connecting | Stage::Loading { .. }) => &[("q", "give up")],
+        (_, Stage::Playing) => &[
             ("WASD", "fly"),
             ("Z C", "strafe"),
             ("Enter", "chat"),
@@ -101,7 +107,8 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
         ],
     };
     if margin.shows_help {
-        draw_help(HELP, places.arena, frame);
+        let keys = margin.tape.map_or(HELP, |_| replay::HELP);
+        draw_help(keys, places.arena, frame);
     }
     draw_last_line(margin.line.as_deref(), keys, places.keys, frame);
 }
@@ -246,6 +253,9 @@ pub(super) fn draw_notices(margin: &Margin, area: Rect, frame: &mut Frame<'_>) {
 
 /// What the player must know: the ship is gone, or the server is.
 fn draw_news(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
+    if picture.margin.tape.is_some() {
+        return;
+    }
     let silence = picture.margin.net.age();
     let (text, style) = if silence >= SILENCE {
         (silence_text(silence), palette::WARNING)

@@ -19,6 +19,7 @@ use tickwire_net::Driver;
 use tickwire_session::{Addr, Instant, Session};
 
 use super::netgraph::NetGraph;
+use super::replay::TapeLine;
 use crate::record::RecordFile;
 use crate::screen::{self, FRAME, Input, Screen};
 use crate::stop::Stop;
@@ -87,10 +88,12 @@ impl Seat {
         match ending {
             None | Some(Ending::Left) => {
                 self.leave(game.parts().0)?;
+                self.finish_record()?;
                 println!("{}", game.summary());
                 Ok(ExitCode::SUCCESS)
             }
             Some(ending) => {
+                self.finish_record()?;
                 // What carries the session may know more than the session.
                 let failure = self.driver.link_failure(self.server);
                 let words = failure.map(ToString::to_string).unwrap_or_else(|| {
@@ -150,24 +153,26 @@ impl Seat {
         while !matches!(gateway.status(), Status::Ended(_)) && self.driver.now() < deadline {
             self.drive(deadline, gateway, Driver::turn)?;
         }
-        self.record.as_mut().map_or(Ok(()), RecordFile::flush)
+        Ok(())
     }
 
-    /// Lets the driver have the session, with a recorder on its paths if it is recorded.
+    fn finish_record(&mut self) -> anyhow::Result<()> {
+        let now = self.driver.now();
+        let record = self.record.as_mut();
+        record.map_or(Ok(()), |record| record.finish(now))
+    }
+
+    /// Lets the driver have the session.
     fn drive(
         &mut self,
         until: Instant,
         gateway: &mut dyn ClientGateway,
         run: fn(&mut Driver, Instant, &mut [&mut dyn Session]) -> io::Result<()>,
     ) -> anyhow::Result<()> {
-        let ran = match &mut self.record {
-            None => run(&mut self.driver, until, &mut [gateway.session()]),
-            Some(record) => {
-                record.keep(self.driver.now())?;
-                let mut tap = record.tap(gateway.session());
-                run(&mut self.driver, until, &mut [&mut tap])
-            }
-        };
+        if let Some(record) = &mut self.record {
+            record.keep(self.driver.now())?;
+        }
+        let ran = run(&mut self.driver, until, &mut [gateway.session()]);
         ran.context("waiting for the network failed")
     }
 }
@@ -187,6 +192,8 @@ pub(super) struct Margin {
     pub(super) line: Option<String>,
     /// Whether all keys are shown.
     pub(super) shows_help: bool,
+    /// Where in a recording this is, if it is one.
+    pub(super) tape: Option<TapeLine>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -197,16 +204,17 @@ pub(super) enum Stage {
 }
 
 impl Margin {
-    pub(super) fn new(seat: &Seat) -> Self {
+    pub(super) fn new(title: &str, name: &str) -> Self {
         Self {
-            server: seat.title.clone(),
-            name: seat.name.clone(),
+            server: title.into(),
+            name: name.into(),
             time: Duration::ZERO,
             stage: Stage::Connecting,
             net: NetGraph::default(),
             notices: VecDeque::new(),
             line: None,
             shows_help: false,
+            tape: None,
         }
     }
 
@@ -214,15 +222,20 @@ impl Margin {
     fn collect(&mut self, now: Instant, gateway: &mut dyn ClientGateway) -> Vec<Notice> {
         let mut notices = Vec::new();
         gateway.collect(now, &mut notices);
+        self.take_given_name(now, gateway);
+        self.show(now, gateway, &notices);
+        notices
+    }
+
+    /// Shows what happened, and how the connection does.
+    pub(super) fn show(&mut self, now: Instant, gateway: &dyn ClientGateway, notices: &[Notice]) {
         self.time = now.since(Instant::ZERO);
-        for notice in &notices {
+        for notice in notices {
             self.notice(now, notice.to_string());
         }
-        self.take_given_name(now, gateway);
         let age = gateway.update_age(now);
         self.net.update(now, gateway.figures(), age);
         self.net.set_remark(gateway.remark());
-        notices
     }
 
     /// Says, once, that others see another name than the one that was typed.
@@ -242,7 +255,7 @@ impl Margin {
         }
     }
 
-    fn notice(&mut self, now: Instant, text: String) {
+    pub(super) fn notice(&mut self, now: Instant, text: String) {
         if self.notices.len() == NOTICES_KEPT {
             self.notices.pop_front();
         }

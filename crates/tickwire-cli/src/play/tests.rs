@@ -26,6 +26,7 @@ fn picture() -> Picture {
             ]),
             line: None,
             shows_help: false,
+            tape: None,
         },
         aim: Aim::Enemy(own + Vec2::new(300.0, 200.0)),
         camera: Camera::around(own, Zoom::default()),

@@ -4,13 +4,14 @@
 //! more, since the world has no end. The loop is the [`seat`](super::seat)'s.
 
 mod keys;
-mod panels;
+pub(super) mod panels;
 
 use std::process::ExitCode;
 
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
 use tickwire_demo::gateway::{ClientGateway, TileClient};
+use tickwire_demo::printable;
 use tickwire_demo::tiles::{Block, Cell, Direction, Look, Sublayer, Tile};
 use tickwire_session::Instant;
 
@@ -21,7 +22,7 @@ use keys::{Command, command};
 
 /// What a person looks like: white.
 pub(super) const LOOK: Look = Look {
-    ch: b'@' as u16,
+    chr: b'@' as u16,
     col: 15,
 };
 
@@ -62,13 +63,56 @@ const fn floor(name: &'static str, block: Block) -> Ware {
 
 /// All that one drawing needs.
 #[derive(Clone, Debug)]
-struct Picture {
-    margin: Margin,
+pub(super) struct Picture {
+    pub(super) margin: Margin,
     land: Land,
-    others: Vec<(Cell, Look)>,
+    others: Vec<Other>,
     position: Cell,
     facing: Direction,
     ware: usize,
+    /// Only looks, and stands nowhere.
+    watches: bool,
+}
+
+/// Somebody else.
+#[derive(Clone, Debug)]
+struct Other {
+    at: Cell,
+    look: Look,
+    /// As it can be printed.
+    name: String,
+}
+
+impl Picture {
+    /// Before anything was seen.
+    pub(super) fn new(margin: Margin, watches: bool) -> Self {
+        Self {
+            margin,
+            land: Land::default(),
+            others: Vec::new(),
+            position: Cell::default(),
+            facing: Direction::South,
+            ware: 0,
+            watches,
+        }
+    }
+
+    /// What a walker sees, on a screen of this size.
+    pub(super) fn look_around(&mut self, walker: &dyn TileClient, area: Rect) {
+        let Some(position) = walker.position() else {
+            return;
+        };
+        let (width, height) = panels::cells(area);
+        self.position = position;
+        self.land = Land::around(position, width, height, |cell| walker.tile(cell));
+        let others = walker.others();
+        let shown = others.iter().map(|other| Other {
+            at: other.position,
+            look: other.look,
+            name: printable(other.name),
+        });
+        self.others = shown.collect();
+    }
 }
 
 /// The cells in sight, row by row.
@@ -155,7 +199,7 @@ impl Game for Walk {
     }
 
     fn picture(&mut self) -> Picture {
-        self.look_around();
+        self.picture.look_around(&*self.gateway, self.area);
         self.picture.clone()
     }
 
@@ -167,36 +211,15 @@ impl Game for Walk {
 
 impl Walk {
     fn new(gateway: Box<dyn TileClient>, seat: &Seat) -> Self {
+        let watches = gateway.is_spectator();
         Self {
             gateway,
             editor: None,
             area: Rect::default(),
-            picture: Picture {
-                margin: Margin::new(seat),
-                land: Land::default(),
-                others: Vec::new(),
-                position: Cell::default(),
-                facing: Direction::South,
-                ware: 0,
-            },
+            picture: Picture::new(Margin::new(&seat.title, &seat.name), watches),
             steps: 0,
             leaves: false,
         }
-    }
-
-    fn look_around(&mut self) {
-        let Some(position) = self.gateway.position() else {
-            return;
-        };
-        let (width, height) = panels::cells(self.area);
-        let gateway = &self.gateway;
-        self.picture.position = position;
-        self.picture.land = Land::around(position, width, height, |cell| gateway.tile(cell));
-        let others = gateway.others();
-        self.picture.others = others
-            .iter()
-            .map(|other| (other.position, other.look))
-            .collect();
     }
 
     fn press(&mut self, now: Instant, key: KeyEvent) {
@@ -235,6 +258,19 @@ impl Walk {
                 self.build(now, ware.sublayer, ware.block);
             }
             Command::Remove => self.build(now, Sublayer::Solid, Block::EMPTY),
+            Command::Identify => {
+                let asked = self.gateway.identify();
+                self.picture.margin.complain(now, "not asked", asked);
+            }
+            Command::Ignore => {
+                let text = match self.gateway.ignore_nearest() {
+                    Ok(name) => {
+                        format!("you ignore {}, until you come here anew", printable(&name))
+                    }
+                    Err(why) => format!("nobody is ignored: {why}"),
+                };
+                self.picture.margin.notice(now, text);
+            }
         }
     }
 
@@ -242,7 +278,8 @@ impl Walk {
     fn walk(&mut self, now: Instant, direction: Direction) {
         self.picture.facing = direction;
         let ahead = self.ahead().and_then(|cell| self.gateway.tile(cell));
-        let free = ahead.is_none_or(|tile| tile.is_free() || tile.solid.is_pushable());
+        let free = self.picture.watches
+            || ahead.is_none_or(|tile| tile.is_free() || tile.solid.is_pushable());
         // Held keys repeat faster than one can walk; those in between are not missed.
         if free && self.gateway.walk(now, direction).is_ok() {
             self.steps += 1;

@@ -65,7 +65,7 @@ impl Company {
                 };
                 let (_, server) = driver.link(*node);
                 let now = driver.now();
-                let bot = bot_client::connect(protocol, &character, now, server);
+                let bot = bot_client::connect(protocol, &character, (now, server), None);
                 bots.push(bot.map_err(Misuse)?);
             }
         }

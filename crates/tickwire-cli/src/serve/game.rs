@@ -9,6 +9,7 @@ use tickwire_demo::Host;
 use tickwire_net::Driver;
 use tickwire_session::{Instant, Session};
 
+use super::camera::Camera;
 use super::company::Company;
 use super::meter::Meter;
 use crate::quic;
@@ -26,6 +27,8 @@ pub(super) struct Game {
     pub(super) saves: Option<SaveFile>,
     /// One for each protocol, or none at all.
     pub(super) records: Vec<RecordFile>,
+    /// Who looks on for a recording.
+    pub(super) camera: Option<Camera>,
     /// Where it is reached over QUIC.
     pub(super) encrypted: Option<quic::Listening>,
 }
@@ -48,7 +51,14 @@ impl Game {
             taps.iter_mut().map(|tap| tap as &mut dyn Session).collect()
         };
         sessions.extend(self.company.sessions());
+        sessions.extend(self.camera.as_mut().map(Camera::session));
         run(driver, until, &mut sessions).context("waiting for sockets failed")
+    }
+
+    /// Ends the recordings.
+    pub(super) fn finish_records(&mut self, now: Instant) -> anyhow::Result<()> {
+        let mut records = self.records.iter_mut();
+        records.try_for_each(|record| record.finish(now))
     }
 
     /// Tells every player that it is over.

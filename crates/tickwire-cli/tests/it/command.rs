@@ -5,7 +5,7 @@
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -49,11 +49,24 @@ pub(crate) fn start(arguments: &[&str]) -> Running {
     start_in(Path::new("."), arguments)
 }
 
+/// The same, and what is typed into it.
+pub(crate) fn start_typing(arguments: &[&str]) -> (Running, ChildStdin) {
+    let mut command = tickwire(arguments);
+    command.stdin(Stdio::piped());
+    let mut running = spawn(&mut command);
+    let keyboard = running.child.stdin.take().expect("stdin is piped");
+    (running, keyboard)
+}
+
 /// The same in a folder, where it also keeps what it remembers.
 pub(crate) fn start_in(folder: &Path, arguments: &[&str]) -> Running {
-    let mut child = tickwire(arguments)
-        .current_dir(folder)
-        .env("XDG_STATE_HOME", folder)
+    let mut command = tickwire(arguments);
+    command.current_dir(folder).env("XDG_STATE_HOME", folder);
+    spawn(&mut command)
+}
+
+fn spawn(command: &mut Command) -> Running {
+    let mut child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit())
         .spawn()

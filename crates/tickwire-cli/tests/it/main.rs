@@ -3,11 +3,12 @@
 mod command;
 mod endings;
 mod inspect;
-mod lossy;
+mod lag;
 mod pty;
 mod quic;
 mod readme;
 mod reone;
+mod replay;
 mod saving;
 mod serving;
 mod terminal;

@@ -16,10 +16,9 @@ use tickwire_demo::{Host, Loadout, STEP};
 use tickwire_net::quic::{Client, Identity, Server, Trust};
 use tickwire_net::{Driver, NodeId};
 use tickwire_session::{Addr, Session};
-use tickwire_sim::Chance;
 
 use crate::command::{Done, Running, run, start};
-use crate::lossy::LossyProxy;
+use crate::lag::lag;
 
 /// Longer than anything takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -116,7 +115,7 @@ impl Table {
     }
 }
 
-const LOOK: Look = Look { ch: 64, col: 15 };
+const LOOK: Look = Look { chr: 64, col: 15 };
 
 #[test]
 fn one_port_carries_every_protocol_and_a_player_may_move() {
@@ -146,7 +145,7 @@ fn one_port_carries_every_protocol_and_a_player_may_move() {
 fn serve(identity: &Path, at: &str, options: &[&str]) -> (Running, SocketAddr, String) {
     let at = format!("--quic={at}");
     let identity = identity.to_str().unwrap();
-    let mut arguments = vec!["serve", &at, "--identity", identity];
+    let mut arguments = vec!["serve", "all", &at, "--identity", identity];
     arguments.extend(options);
     let server = start(&arguments);
     let ready = server.line_with("ready lwar");
@@ -193,8 +192,8 @@ fn bots_of_every_protocol_play_on_one_encrypted_port() {
 fn five_percent_loss_loses_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let (_server, addr, fingerprint) = serve(folder.path(), "127.0.0.1:0", &[]);
-    let proxy = LossyProxy::new(addr, Chance::percent(5), 1);
-    let at = proxy.addr.to_string();
+    let (_proxy, lossy) = lag(addr, "loss=5%");
+    let at = lossy.to_string();
     for protocol in ["lwar", "reone"] {
         let mut arguments = bots(protocol, &at, &fingerprint);
         arguments.extend(["--count", "4", "--seconds", "6"]);

@@ -42,9 +42,11 @@ impl Served {
             None => words.extend(["--listen", "127.0.0.1:0"]),
         }
         let server = start_in(folder, &words);
+        // All protocols without a subcommand; otherwise those that are named, or native.
         let named = typed.iter().skip(1);
         let named = named.take_while(|word| !word.starts_with('-')).count();
-        let count = if named == 0 { ALL } else { named };
+        let is_all = typed.is_empty() || typed.get(1) == Some(&"all");
+        let count = if is_all { ALL } else { named.max(1) };
         let ready = (0..count).map(|_| {
             let line = server.line_with("ready");
             let mut words = line.split(' ').skip(1);
@@ -67,9 +69,11 @@ const ALL: usize = PROTOCOLS.len();
 /// The arguments of a client, with the port of the newest server that it can mean.
 fn connected(typed: &[&str], servers: &[Served]) -> Vec<String> {
     let is_encrypted = typed.contains(&"--quic");
+    let protocol = typed.get(1).filter(|word| !word.starts_with('-'));
+    let protocol = *protocol.unwrap_or(&"native");
     let mut meant = servers.iter().rev();
     let addr = meant.find_map(|served| {
-        let addr = served.addresses.get(typed[1])?;
+        let addr = served.addresses.get(protocol)?;
         (served.is_encrypted == is_encrypted).then(|| addr.to_string())
     });
     let mut words: Vec<_> = typed.iter().map(ToString::to_string).collect();
@@ -85,6 +89,10 @@ fn every_command_does_what_it_says() {
     let mut servers: Vec<Served> = Vec::new();
     for typed in commands() {
         match typed[..] {
+            ["serve", ..] if typed.contains(&"--seconds") => {
+                let done = run_in(folder, &[&typed, &["--listen", "127.0.0.1:0"][..]].concat());
+                assert_eq!(done.code, Some(0), "{typed:?}: {done:?}");
+            }
             [] | ["serve", ..] => servers.push(Served::start(folder, &typed)),
             ["play", ..] => {
                 let words = connected(&typed, &servers);

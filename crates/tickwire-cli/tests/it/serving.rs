@@ -3,10 +3,9 @@
 use std::net::UdpSocket;
 
 use serde_json::Value;
-use tickwire_sim::Chance;
 
 use crate::command::{Done, read_two_lines, run, serve, start};
-use crate::lossy::LossyProxy;
+use crate::lag::lag;
 
 fn bots(addr: &str, count: &str, seconds: &str) -> (Done, Value) {
     bots_of("lwar", addr, count, seconds)
@@ -46,8 +45,8 @@ fn seven_bots_play_ten_seconds_and_none_is_lost() {
 #[test]
 fn twenty_percent_loss_loses_nobody() {
     let (_server, addr) = serve("lwar", &["--pilots", "3"]);
-    let proxy = LossyProxy::new(addr, Chance::percent(20), 1);
-    let (done, report) = bots(&proxy.addr.to_string(), "7", "10");
+    let (_proxy, lossy) = lag(addr, "loss=20%");
+    let (done, report) = bots(&lossy.to_string(), "7", "10");
     assert_eq!(done.code, Some(0), "{report}");
     assert_eq!(report["connected"].as_u64(), Some(7), "{report}");
 }
@@ -185,7 +184,7 @@ fn a_reader_that_goes_away_ends_the_server() {
 #[test]
 fn a_recording_of_either_side_can_be_inspected() {
     let folder = tempfile::tempdir().unwrap();
-    for protocol in ["lwar", "cppevy", "pixmess", "opendrakan", "reone"] {
+    for protocol in ["native", "lwar", "cppevy", "pixmess", "opendrakan", "reone"] {
         let file = |side: &str| {
             let path = folder.path().join(format!("{protocol}-{side}"));
             path.to_str().unwrap().to_owned()
@@ -213,7 +212,11 @@ fn a_recording_of_either_side_can_be_inspected() {
         server.terminate();
         assert_eq!(server.wait().code, Some(0));
         for (file, from) in [(&of_server, "client"), (&of_bot, "server")] {
+            // It knows what it is; whoever says it is believed no less.
+            let silent = run(&["inspect", file]);
+            assert_eq!(silent.code, Some(0), "{file}: {}", silent.stderr);
             let shown = run(&["inspect", protocol, "--from", from, file]);
+            assert_eq!(silent.stdout, shown.stdout);
             assert_eq!(shown.code, Some(0), "{file}: {}", shown.stderr);
             assert!(shown.stdout.lines().count() > 20, "{}", shown.stdout);
         }

@@ -148,6 +148,41 @@ fn somebody_walks_builds_and_leaves_the_tile_world() {
 }
 
 #[test]
+fn walkers_see_names_and_may_ignore_each_other_and_others_watch() {
+    let (_server, addr) = serve("pixmess", &[]);
+    let addr = addr.to_string();
+    let play =
+        |name: &str| Terminal::start(&["play", "pixmess", "--connect", &addr, "--name", name]);
+    let mut ada = play("Ada");
+    ada.wait_for_text("facing south");
+    let mut bob = play("Zebulon");
+    let names = |screen: &str| screen.matches("Zebulon").count();
+    // On the plaza, and in the line that says that he came.
+    ada.wait_for("a name beside somebody", |screen| names(screen) == 2);
+    ada.press("p");
+    ada.wait_for_text("you are player ");
+    ada.press("i");
+    ada.wait_for_text("you ignore ");
+    // Animals may have stood nearer.
+    for _ in 0..40 {
+        ada.press("i");
+    }
+    ada.wait_for("nobody beside her", |screen| screen.contains("in sight 0"));
+
+    let mut watcher = play("");
+    watcher.wait_for_text("watching (0, 0)");
+    watcher.wait_for("the plaza", |screen| screen.matches(':').count() > 40);
+    watcher.press("s");
+    watcher.wait_for_text("watching (0, 1)");
+    watcher.press("\rhello\r");
+    watcher.wait_for_text("not said: this client takes no part");
+    for player in [&mut bob, &mut ada, &mut watcher] {
+        player.press("q");
+        assert_eq!(player.wait(), 0);
+    }
+}
+
+#[test]
 fn a_walker_is_told_why_it_was_sent_away() {
     let (server, addr) = serve("pixmess", &[]);
     let addr = addr.to_string();
@@ -187,6 +222,10 @@ fn a_name_that_no_server_takes_is_refused_before_anything_else() {
             (&long, "at most 32 bytes"),
             ("a\tb", "no control characters"),
         ] {
+            // Whoever has no name there watches.
+            if (protocol, name) == ("pixmess", "") {
+                continue;
+            }
             let mut terminal = Terminal::start(&["play", protocol, "--name", name]);
             assert_eq!(terminal.wait(), 2, "{}", terminal.text());
             terminal.wait_for_text(why);
@@ -260,12 +299,26 @@ fn on_cppevy_newcomers_and_refusals_are_told() {
     let (_server, addr) = serve("cppevy", &[]);
     let addr = addr.to_string();
     let mut ada = Terminal::start(&["play", "cppevy", "--connect", &addr, "--name", "Ada"]);
-    ada.wait_for_text("q leave");
-    let mut bob = Terminal::start(&["play", "cppevy", "--connect", &addr, "--name", "Bob"]);
+    ada.wait_for_text("stay away from the sun");
+    let mut bob = Terminal::start(&[
+        "play",
+        "cppevy",
+        "--connect",
+        &addr,
+        "--name",
+        "Bob",
+        "--emblem",
+        "#",
+    ]);
     ada.wait_for_text("Bob joined");
+    bob.wait_for_text("others see your emblem");
+    ada.press("\t");
+    ada.wait_for_text("# Bob");
     // The arena has the action, and allows it to nobody.
     ada.press("t");
     ada.wait_for_text("you stay where you are: ");
+    // What the server has besides the world was loaded: the rules, the names of planets.
+    ada.wait_for_text("near ");
     for player in [&mut bob, &mut ada] {
         player.press("q");
         assert_eq!(player.wait(), 0);

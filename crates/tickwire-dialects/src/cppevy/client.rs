@@ -1,8 +1,7 @@
 //! The client: joins, keeps a copy of the server's entities, and asks for things to be done.
 //!
 //! In: the server's stream and datagrams, and from whoever plays actions and inputs. Out: payloads,
-//! events, the newest states as long as they mean something, and of every assured action one end. A
-//! person who plays sees less than this: see [`User`]. A bot uses the client as it is.
+//! events, the newest states as long as they mean something, and of every assured action one end.
 
 mod asset;
 mod drive;
@@ -10,7 +9,7 @@ mod event;
 mod fetch;
 mod receive;
 mod send;
-mod user;
+mod upload;
 mod world;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -31,11 +30,11 @@ use super::outgoing::StreamOut;
 use super::{ActionId, Component, Delivery, Registry, StateId, SyncId};
 use asset::Asset;
 use event::build_event;
+use upload::Upload;
 use world::World;
 
 pub use asset::AssetFailure;
 pub use event::{ActError, ClientEvent, EndReason, FetchError, Phase};
-pub use user::{Notice, User};
 pub use world::Entity;
 
 /// Whom to connect to, and as whom.
@@ -95,6 +94,7 @@ pub struct Client {
     disabled_inputs: BTreeSet<ActionId>,
     requests: BTreeSet<StateId>,
     fetch: Option<Asset>,
+    upload: Option<Upload>,
     /// The text of the server's index of assets.
     index: Option<Vec<u8>>,
     assembler: Assembler,
@@ -122,6 +122,7 @@ impl Client {
             disabled_inputs: BTreeSet::new(),
             requests: BTreeSet::new(),
             fetch: None,
+            upload: None,
             index: None,
             assembler: Assembler::default(),
             stream: StreamOut::default(),
@@ -171,8 +172,17 @@ impl Client {
     /// How long ago a moment of the server's clock was: since the fastest datagram that could have
     /// come from it, and half a round trip before.
     pub fn age(&self, now: Instant, timestamp: u32) -> Duration {
-        let way = self.uplink.round_trip.mean().unwrap_or_default() / 2;
-        self.clock.age(now, timestamp) + way
+        self.clock.age(now, timestamp) + self.one_way()
+    }
+
+    /// How long a datagram takes from here to the server, about.
+    pub fn one_way(&self) -> Duration {
+        self.uplink.round_trip.mean().unwrap_or_default() / 2
+    }
+
+    /// Whether an asset is on its way.
+    pub const fn is_fetching(&self) -> bool {
+        self.fetch.is_some()
     }
 
     /// Asks for an assured action. It will end, in one [`ClientEvent::Succeeded`] or
@@ -248,11 +258,6 @@ impl Client {
         }
     }
 
-    /// What a person who plays may see.
-    pub const fn user(&self) -> User<'_> {
-        User::new(self)
-    }
-
     /// What was refused so far.
     pub const fn counters(&self) -> &ClientCounters {
         &self.counters
@@ -281,6 +286,7 @@ impl Client {
             }
         }
         self.fail_fetch(AssetFailure::Action(Failure::Disconnected));
+        self.fail_upload(Failure::Disconnected);
         self.events.push_back(ClientEvent::Ended(why));
     }
 
@@ -293,6 +299,8 @@ impl Client {
                 ActionId::JOIN => self.settle_join(now, ended.outcome),
                 ActionId::LEAVE => self.end(EndReason::Left),
                 ActionId::ASSET => self.settle_asset(now, ended.outcome),
+                ActionId::OFFER => self.settle_offer(now, ended.outcome),
+                ActionId::PIECE => self.settle_piece(now, ended.outcome),
                 _ => self.events.push_back(build_event(ended)),
             }
         }

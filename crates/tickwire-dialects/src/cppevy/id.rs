@@ -115,7 +115,7 @@ impl EventId {
     }
 }
 
-/// A kind of action. Numbers 0xff00 to 0xff04 are the protocol's own.
+/// A kind of action. Numbers 0xff00 to 0xff06 are the protocol's own.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ActionId(pub u16);
 
@@ -131,6 +131,10 @@ impl ActionId {
     /// Known to every server and never allowed: what a client can try its handling of
     /// [`Reason::Disabled`](super::Reason::Disabled) on.
     pub const DISABLED: Self = Self(0xff04);
+    /// Has content for the server.
+    pub const OFFER: Self = Self(0xff05);
+    /// Brings a piece of it.
+    pub const PIECE: Self = Self(0xff06);
 
     /// What the protocol calls it; `None` for a game's.
     pub const fn name(self) -> Option<&'static str> {
@@ -140,6 +144,8 @@ impl ActionId {
             Self::ASSET => Some("Asset"),
             Self::LEAVE => Some("Leave"),
             Self::DISABLED => Some("Disabled"),
+            Self::OFFER => Some("Offer"),
+            Self::PIECE => Some("Piece"),
             _ => None,
         }
     }

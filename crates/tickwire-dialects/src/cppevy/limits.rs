@@ -33,6 +33,21 @@ pub const PIECE_MAX: usize = 240;
 /// Bytes of an asset that a client takes: more than anything a player waits for at this pace.
 pub const ASSET_MAX: u32 = 64 * 1_024 * 1_024;
 
+/// Bytes of the name of content that a client offers: what the data of the action holds besides size and
+/// hash.
+pub const UPLOAD_NAME_MAX: usize = DATA_MAX - 4 - 32;
+
+/// Bytes of content that any server takes from a client, which decides how much memory that costs: a skin,
+/// not a film.
+pub const UPLOAD_MAX: u32 = 64 * 1_024;
+
+/// Pieces of it that a client sends before the first is answered.
+pub const UPLOAD_WINDOW: usize = 8;
+
+/// How long all of them may take, from the server's consent on: a kilobyte a second, twice the time for the
+/// slowest that still plays.
+pub const UPLOAD_PATIENCE: Duration = Duration::from_secs(64);
+
 /// Between two sendings of states: 20 a second.
 pub const STATE_PERIOD: Duration = Duration::from_millis(50);
 

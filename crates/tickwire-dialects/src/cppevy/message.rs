@@ -9,7 +9,7 @@ mod content;
 mod object;
 mod payload;
 
-pub use content::{AssetRequest, Join, Joined, Piece, Summon};
+pub use content::{AssetRequest, Join, Joined, Offer, Piece, Summon};
 pub(crate) use content::{EntityEvent, decode_actor, decode_token, encode};
 pub use object::{Data, Object, Sender};
 pub(crate) use payload::Assembler;

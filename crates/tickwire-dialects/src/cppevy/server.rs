@@ -17,9 +17,9 @@ mod entities;
 mod event;
 mod news;
 mod receive;
-mod requests;
 mod sending;
 mod sync_ids;
+mod upload;
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -56,6 +56,9 @@ pub struct ServerConfig {
     pub actor: Archetype,
     /// How many clients may play; `None`: as many as there are sync ids.
     pub clients: Option<u16>,
+    /// Bytes of content that a client may offer, up to [`UPLOAD_MAX`](super::limits::UPLOAD_MAX). 0: none
+    /// is taken.
+    pub uploads: u32,
 }
 
 /// A C++evy server.
@@ -159,6 +162,11 @@ impl Server {
     /// Offers an asset, in place of one that had this name.
     pub fn add_asset(&mut self, name: &str, bytes: &[u8]) -> Result<(), BadAsset> {
         assets::insert(&mut self.assets, name, bytes)
+    }
+
+    /// Offers an asset no longer.
+    pub fn remove_asset(&mut self, name: &str) {
+        self.assets.remove(name);
     }
 
     /// Sets how many clients may play from now on. Those who play stay, even if they are more.

@@ -122,7 +122,7 @@ impl Client {
     /// A block, if its chunk is held.
     pub fn block(&self, id: BlockId) -> Option<Block> {
         let tiles = self.chunk(id.chunk())?;
-        Some(tiles.block(id.sublayer, id.cell.split().1))
+        Some(tiles.block(id.sublayer, id.cell.spot()))
     }
 
     /// The movable layer sets, with the cells of the root on which their corners lie.

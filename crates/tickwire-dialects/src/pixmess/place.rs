@@ -6,7 +6,7 @@
 
 use core::fmt;
 
-use super::limits::{CHUNK_EDGE, CHUNK_SIDE};
+use super::limits::{CHUNK_CELLS, CHUNK_EDGE, CHUNK_SIDE};
 
 /// An entity, players included. The number may belong to another one later.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -44,32 +44,42 @@ pub struct Cell {
 impl Cell {
     /// The neighbour in this direction, unless the world ends here.
     pub const fn step(self, direction: Direction) -> Option<Self> {
-        let (dx, dy) = direction.offset();
-        match (self.x.checked_add(dx), self.y.checked_add(dy)) {
-            (Some(x), Some(y)) => Some(Self { x, y }),
+        let (east, south) = direction.offset();
+        self.offset(east, south)
+    }
+
+    /// The cell so far away, unless that is beyond the world.
+    pub const fn offset(self, east: i32, south: i32) -> Option<Self> {
+        match (self.x.checked_add(east), self.y.checked_add(south)) {
+            (Some(x), Some(y)) if (Self { x, y }).exists() => Some(Self { x, y }),
             _ => None,
         }
     }
 
-    /// The chunk that the cell is in, and where in it.
-    pub fn split(self) -> (ChunkXy, Spot) {
-        let side = i32::from(CHUNK_SIDE);
-        let chunk = ChunkXy {
-            x: self.x.div_euclid(side),
-            y: self.y.div_euclid(side),
-        };
-        // A remainder of 64 fits.
-        let within = |n: i32| u8::try_from(n.rem_euclid(side)).unwrap_or_default();
-        let spot = Spot {
-            x: within(self.x),
-            y: within(self.y),
-        };
-        (chunk, spot)
+    /// Whether the world reaches so far.
+    pub const fn exists(self) -> bool {
+        self.chunk().exists()
     }
 
     /// The chunk that the cell is in.
-    pub fn chunk(self) -> ChunkXy {
-        self.split().0
+    pub const fn chunk(self) -> ChunkXy {
+        let side = CHUNK_SIDE as i32;
+        ChunkXy {
+            x: self.x.div_euclid(side),
+            y: self.y.div_euclid(side),
+        }
+    }
+
+    /// Where in its chunk the cell is.
+    #[expect(clippy::cast_possible_truncation, reason = "a remainder of 64")]
+    pub const fn spot(self) -> Spot {
+        let side = CHUNK_SIDE as i32;
+        Spot::new(self.x.rem_euclid(side) as u8, self.y.rem_euclid(side) as u8)
+    }
+
+    /// How many steps away the other is, if nothing is in between.
+    pub fn distance(self, other: Self) -> u32 {
+        self.x.abs_diff(other.x).max(self.y.abs_diff(other.y))
     }
 
     /// What a block change says about the cell.
@@ -160,6 +170,12 @@ impl ChunkXy {
     }
 }
 
+impl fmt::Display for ChunkXy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}, {})", self.x, self.y)
+    }
+}
+
 /// A chunk of any layer set.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ChunkId {
@@ -179,13 +195,40 @@ impl ChunkId {
     }
 }
 
-/// A cell within its chunk; both are below 64.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub struct Spot {
-    /// To the east.
-    pub x: u8,
-    /// To the south.
-    pub y: u8,
+/// A cell within its chunk, counted row by row.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Spot(u16);
+
+impl Spot {
+    /// The cell in this column of this row; both are taken modulo 64.
+    pub const fn new(x: u8, y: u8) -> Self {
+        let side = CHUNK_SIDE as u16;
+        Self(y as u16 % side * side + x as u16 % side)
+    }
+
+    /// All cells of a chunk, row by row.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..).map_while(Self::of_number)
+    }
+
+    /// The cell of this number, which is below [`CHUNK_CELLS`].
+    pub fn of_number(number: u16) -> Option<Self> {
+        (usize::from(number) < CHUNK_CELLS).then_some(Self(number))
+    }
+
+    /// How many cells are before it.
+    pub const fn number(self) -> u16 {
+        self.0
+    }
+
+    /// The cell that this is in a chunk with this corner.
+    pub fn from(self, corner: Cell) -> Cell {
+        let side = u16::from(CHUNK_SIDE);
+        Cell {
+            x: corner.x.wrapping_add((self.0 % side).into()),
+            y: corner.y.wrapping_add((self.0 / side).into()),
+        }
+    }
 }
 
 /// Which of a cell's two blocks.
@@ -209,8 +252,17 @@ pub struct BlockId {
 }
 
 impl BlockId {
+    /// A block of the root.
+    pub const fn root(cell: Cell, sublayer: Sublayer) -> Self {
+        Self {
+            set: SetId::ROOT,
+            cell,
+            sublayer,
+        }
+    }
+
     /// The chunk that the block is in.
-    pub fn chunk(self) -> ChunkId {
+    pub const fn chunk(self) -> ChunkId {
         ChunkId {
             set: self.set,
             at: self.cell.chunk(),
@@ -272,6 +324,25 @@ impl Direction {
         (x, y)
     }
 
+    /// The direction in which `to` lies; none if it is the same cell.
+    pub fn towards(from: Cell, to: Cell) -> Option<Self> {
+        let sign = |from: i32, to: i32| to.cmp(&from) as i32;
+        let wanted = (sign(from.x, to.x), sign(from.y, to.y));
+        Self::ALL.into_iter().find(|way| way.offset() == wanted)
+    }
+
+    /// The direction so many eighths of a circle further, clockwise.
+    #[must_use]
+    pub fn turned(self, eighths: i8) -> Self {
+        let at = CLOCKWISE.iter().position(|other| *other == self);
+        let steps = usize::from(eighths.rem_euclid(8).unsigned_abs());
+        let mut around = CLOCKWISE.iter().cycle();
+        around
+            .nth(at.unwrap_or_default() + steps)
+            .copied()
+            .unwrap_or(self)
+    }
+
     /// Its name, as traces show it.
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -287,9 +358,32 @@ impl Direction {
     }
 }
 
+const CLOCKWISE: [Direction; 8] = [
+    Direction::East,
+    Direction::SouthEast,
+    Direction::South,
+    Direction::SouthWest,
+    Direction::West,
+    Direction::NorthWest,
+    Direction::North,
+    Direction::NorthEast,
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn turning_goes_all_the_way_round() {
+        for direction in Direction::ALL {
+            assert_eq!(direction.turned(8), direction);
+            assert_eq!(direction.turned(3).turned(-3), direction);
+            let (x, y) = direction.offset();
+            assert_eq!(direction.turned(4).offset(), (-x, -y));
+            // A quarter clockwise, with y to the south.
+            assert_eq!(direction.turned(2).offset(), (-y, x));
+        }
+    }
 
     #[test]
     fn every_code_points_where_its_name_says() {
@@ -351,24 +445,30 @@ mod tests {
 
     #[test]
     fn cells_left_of_zero_are_in_chunks_left_of_zero() {
-        let (chunk, spot) = Cell { x: -1, y: 64 }.split();
-        assert_eq!(
-            (chunk, spot),
-            (ChunkXy { x: -1, y: 1 }, Spot { x: 63, y: 0 })
-        );
+        let cell = Cell { x: -1, y: 64 };
+        let (chunk, spot) = (cell.chunk(), cell.spot());
+        assert_eq!(chunk, ChunkXy { x: -1, y: 1 });
+        assert_eq!(spot, Spot::new(63, 0));
         assert_eq!(chunk.corner(), Cell { x: -64, y: 64 });
-        let far = Cell {
-            x: i32::MIN,
+        assert_eq!(spot.from(chunk.corner()), cell);
+    }
+
+    #[test]
+    fn the_world_ends_where_chunks_leave_32_bits() {
+        let (x, y) = (CHUNK_EDGE, CHUNK_EDGE);
+        let corner = Cell {
+            x: i32::MAX,
             y: i32::MAX,
         };
-        assert!(!far.chunk().exists());
-        assert!(
-            ChunkXy {
-                x: CHUNK_EDGE,
-                y: -CHUNK_EDGE
-            }
-            .exists()
-        );
+        assert_eq!(corner.chunk(), ChunkXy { x, y });
+        assert!(Direction::ALL.iter().all(|&way| {
+            let (x, y) = way.offset();
+            corner.step(way).is_some() == (x <= 0 && y <= 0)
+        }));
+        let first = ChunkXy { x: -x, y: -y }.corner();
+        assert!(first.exists());
+        assert_eq!(first.step(Direction::West), None);
+        assert!(!Cell { x: i32::MIN, y: 0 }.exists());
         assert!(!ChunkXy { x: i32::MIN, y: 0 }.exists());
     }
 }

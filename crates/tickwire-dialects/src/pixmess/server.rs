@@ -80,7 +80,6 @@ pub struct Server {
     news: News,
     /// Where to look for the next free number.
     next_id: u16,
-    next_set: u16,
     events: VecDeque<ServerEvent>,
     counters: ServerCounters,
     closing: bool,
@@ -99,7 +98,6 @@ impl Server {
             lines: Lines::new(),
             news: News::default(),
             next_id: 1,
-            next_set: 1,
             events: VecDeque::new(),
             counters: ServerCounters::default(),
             closing: false,
@@ -167,12 +165,11 @@ impl Server {
                 limit: SETS_MAX,
             });
         }
-        let mut set = SetId(self.next_set);
-        // The root's own number is never free.
-        while self.scene.corner(set).is_some() {
-            set.0 = set.0.wrapping_add(1);
-        }
-        self.next_set = set.0.wrapping_add(1);
+        // The root's own number is never free. One that is free may be given again at once: clients hear of
+        // its end before that.
+        let mut numbers = (1..).map(SetId);
+        let free = numbers.find(|set| self.scene.corner(*set).is_none());
+        let set = free.unwrap_or_default();
         self.scene.set_corner(set, at);
         let news = FromServer::LayersetCreate { set, at };
         self.peers.tell_of_set(&news);

@@ -15,6 +15,8 @@ use super::place::{Spot, Sublayer};
 use super::{Reader, Writer, gzip};
 
 /// What is in one sublayer of a cell.
+///
+/// A server looks at `typ` alone. The rest is for the eye: `ch` is a character, and `col` its colours.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Block {
     /// What it is: 0 is nothing. A cell is solid if its solid block is not nothing.
@@ -32,6 +34,58 @@ impl Block {
         col: 0,
         ch: 0,
     };
+
+    /// The `typ` of what stays where it is. Every value but 0 and [`PUSHABLE`](Self::PUSHABLE) does.
+    pub const FIXED: i8 = 1;
+
+    /// The `typ` of what moves on when somebody walks into it.
+    pub const PUSHABLE: i8 = 2;
+
+    /// Something that stays where it is.
+    pub const fn fixed(col: i8, ch: u8) -> Self {
+        let (typ, ch) = (Self::FIXED, ch.cast_signed());
+        Self { typ, col, ch }
+    }
+
+    /// Something that can be pushed.
+    pub const fn pushable(col: i8, ch: u8) -> Self {
+        let (typ, ch) = (Self::PUSHABLE, ch.cast_signed());
+        Self { typ, col, ch }
+    }
+
+    /// Whether there is nothing.
+    pub const fn is_empty(self) -> bool {
+        self.typ == 0
+    }
+
+    /// Whether it moves on when somebody walks into it.
+    pub const fn is_pushable(self) -> bool {
+        self.typ == Self::PUSHABLE
+    }
+
+    /// The one way to write a block: of nothing, neither colour nor character remains.
+    #[must_use]
+    pub const fn canonical(self) -> Self {
+        if self.is_empty() { Self::EMPTY } else { self }
+    }
+
+    /// The block as it travels.
+    pub const fn to_bytes(self) -> [u8; 3] {
+        [
+            self.typ.cast_unsigned(),
+            self.col.cast_unsigned(),
+            self.ch.cast_unsigned(),
+        ]
+    }
+
+    /// The block that travels as these bytes.
+    pub const fn of_bytes([typ, col, ch]: [u8; 3]) -> Self {
+        Self {
+            typ: typ.cast_signed(),
+            col: col.cast_signed(),
+            ch: ch.cast_signed(),
+        }
+    }
 }
 
 /// The blocks of a chunk.
@@ -53,24 +107,24 @@ impl Default for Tiles {
 }
 
 impl Tiles {
-    /// A block; outside the chunk there is nothing.
+    /// The block of a cell.
     pub fn block(&self, sublayer: Sublayer, spot: Spot) -> Block {
         let blocks = match sublayer {
             Sublayer::Walkable => &self.walkable,
             Sublayer::Solid => &self.solid,
         };
-        index(spot)
-            .and_then(|index| blocks.get(index).copied())
-            .unwrap_or_default()
+        // Every spot lies within a chunk.
+        let block = blocks.get(usize::from(spot.number()));
+        block.copied().unwrap_or_default()
     }
 
-    /// Puts a block; outside the chunk nothing happens.
+    /// Puts a block into a cell.
     pub fn set_block(&mut self, sublayer: Sublayer, spot: Spot, block: Block) {
         let blocks = match sublayer {
             Sublayer::Walkable => &mut self.walkable,
             Sublayer::Solid => &mut self.solid,
         };
-        if let Some(place) = index(spot).and_then(|index| blocks.get_mut(index)) {
+        if let Some(place) = blocks.get_mut(usize::from(spot.number())) {
             *place = block;
         }
     }
@@ -106,9 +160,7 @@ impl Tiles {
         w.u16(CHUNK_SIDE.into());
         w.u16(CHUNK_SIDE.into());
         for block in self.walkable.iter().chain(&self.solid) {
-            w.i8(block.typ);
-            w.i8(block.col);
-            w.i8(block.ch);
+            w.bytes(&block.to_bytes());
         }
     }
 }
@@ -116,20 +168,10 @@ impl Tiles {
 /// The first byte of the format: the only one there is.
 const FORMAT: u8 = 1;
 
-fn index(spot: Spot) -> Option<usize> {
-    let inside = spot.x < CHUNK_SIDE && spot.y < CHUNK_SIDE;
-    inside.then(|| usize::from(spot.y) * usize::from(CHUNK_SIDE) + usize::from(spot.x))
-}
-
 fn decode_blocks(r: &mut Reader<'_>) -> Result<Box<[Block]>, DecodeError> {
     let bytes = r.bytes("blocks", 3 * CHUNK_CELLS)?;
     let (blocks, _) = bytes.as_chunks::<3>();
-    let block = |&[typ, col, ch]: &[u8; 3]| Block {
-        typ: typ.cast_signed(),
-        col: col.cast_signed(),
-        ch: ch.cast_signed(),
-    };
-    Ok(blocks.iter().map(block).collect())
+    Ok(blocks.iter().copied().map(Block::of_bytes).collect())
 }
 
 /// A chunk ready to be sent. Clones share the bytes.
@@ -177,8 +219,8 @@ mod tests {
                 col: x.cast_signed(),
                 ch: -1,
             };
-            tiles.set_block(Sublayer::Walkable, Spot { x, y: 63 }, block);
-            tiles.set_block(Sublayer::Solid, Spot { x: 0, y: x }, block);
+            tiles.set_block(Sublayer::Walkable, Spot::new(x, 63), block);
+            tiles.set_block(Sublayer::Solid, Spot::new(0, x), block);
         }
         tiles
     }
@@ -211,22 +253,5 @@ mod tests {
             other[at] = value;
             assert!(decompress(&gzip::compress(&other)).is_err(), "byte {at}");
         }
-    }
-
-    #[test]
-    fn outside_the_chunk_there_is_nothing() {
-        let mut tiles = Tiles::default();
-        let outside = Spot { x: 64, y: 0 };
-        tiles.set_block(
-            Sublayer::Solid,
-            outside,
-            Block {
-                typ: 1,
-                col: 1,
-                ch: 1,
-            },
-        );
-        assert_eq!(tiles, Tiles::default());
-        assert_eq!(tiles.block(Sublayer::Solid, outside), Block::EMPTY);
     }
 }

@@ -4,4 +4,4 @@ mod actions;
 mod assets;
 mod connecting;
 mod playing;
-mod user;
+mod uploads;

@@ -67,6 +67,7 @@ impl Conversation {
             registry: registry(),
             actor: SHIP,
             clients: None,
+            uploads: 0,
         };
         let mut server = Server::new(Instant::ZERO, [7; 32], config);
         let rock = server.summon(Instant::ZERO, ROCK).expect("a free id");

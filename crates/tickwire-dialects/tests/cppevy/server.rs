@@ -8,3 +8,4 @@ mod events;
 mod joining;
 mod leaving;
 mod states;
+mod uploads;

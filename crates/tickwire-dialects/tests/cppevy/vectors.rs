@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use tickwire_dialects::cppevy::message::{
-    AssetRequest, Join, Joined, Object, Piece, Sender, Summon,
+    AssetRequest, Join, Joined, Object, Offer, Piece, Sender, Summon,
 };
 use tickwire_dialects::cppevy::{ActionId, EventId, inspect};
 use tickwire_wire::{DecodeError, FieldLog, Trace};
@@ -54,6 +54,8 @@ fn rewrite<'a>(object: &Object<'a>) -> Option<(&'a [u8], Vec<u8>)> {
     let again = match *object {
         Object::Action { action, .. } => match action {
             ActionId::JOIN => Join::decode(content).map(|it| bytes(|w| it.encode(w))),
+            ActionId::OFFER => Offer::decode(content).map(|it| bytes(|w| it.encode(w))),
+            ActionId::PIECE => Piece::decode(content).map(|it| bytes(|w| it.encode(w))),
             ActionId::ASSET => AssetRequest::decode(content).map(|it| bytes(|w| it.encode(w))),
             _ => return None,
         },
@@ -81,7 +83,7 @@ fn every_content_of_the_protocol_s_own_is_written_again_to_the_byte() {
             }
         }
     }
-    assert!(count >= 5, "{count} of five kinds");
+    assert!(count >= 7, "{count} of seven kinds");
 }
 
 #[test]

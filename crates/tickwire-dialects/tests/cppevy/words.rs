@@ -1,11 +1,12 @@
 //! Objects, ids and payloads in few words, for scripts and vectors.
 
 use tickwire_dialects::cppevy::message::{
-    AssetRequest, Data, Join, Joined, Object, Payload, PayloadWriter, Piece, Sender, Summon,
+    AssetRequest, Data, Join, Joined, Object, Offer, Payload, PayloadWriter, Piece, Sender, Summon,
 };
 use tickwire_dialects::cppevy::{
     ActionId, Archetype, Component, Delivery, EventId, Reason, Registry, StateId, SyncId, Writer,
 };
+use tickwire_session::bulk::ContentHash;
 use tickwire_session::{Belief, Token};
 
 /// An event of the game that goes by UDP.
@@ -126,6 +127,13 @@ pub(crate) fn attach(token: u64) -> Object<'static> {
 pub(crate) fn asset(offset: u32, name: &str) -> Object<'static> {
     let request = AssetRequest { offset, name };
     action(ActionId::ASSET, &bytes(|w| request.encode(w)))
+}
+
+pub(crate) fn offer(content: &[u8], name: &str) -> Object<'static> {
+    let size = u32::try_from(content.len()).expect("short");
+    let hash = ContentHash::of(content);
+    let offer = Offer { size, hash, name };
+    action(ActionId::OFFER, &bytes(|w| offer.encode(w)))
 }
 
 pub(crate) fn leave() -> Object<'static> {

@@ -11,6 +11,9 @@ use tickwire_session::{Host, Session};
 #[derive(Debug)]
 pub(crate) struct Licence {
     transitions: BTreeSet<Transition>,
+    /// What leaves a peer in its state, for each state.
+    #[allow(dead_code, reason = "not every dialect walks them by this list")]
+    pub(crate) stays: BTreeSet<(&'static str, String)>,
     absent: &'static str,
 }
 
@@ -34,7 +37,7 @@ impl Licence {
     /// Reads every table with this head in some parts of a document. A row is: state or states, what
     /// happens, next state.
     pub(crate) fn read(document: &str, parts: &[&str], words: Words) -> Self {
-        let mut transitions = BTreeSet::new();
+        let (mut transitions, mut unmoved) = (BTreeSet::new(), BTreeSet::new());
         for part in parts {
             let (_, text) = document.split_once(part).expect("a part of the document");
             let text = text.split("\n## ").next().unwrap_or_default();
@@ -50,6 +53,9 @@ impl Licence {
                 let stays = ["same", "the same"].contains(&cells[3]);
                 assert_eq!(stays, to.is_empty(), "no state in: {row}");
                 for &from in &from {
+                    if stays || to.contains(&from) {
+                        unmoved.insert((from, cells[2].to_owned()));
+                    }
                     let others = to.iter().filter(|to| **to != from);
                     transitions.extend(others.map(|to| (from, *to)));
                 }
@@ -58,6 +64,7 @@ impl Licence {
         let absent = words.absent;
         Self {
             transitions,
+            stays: unmoved,
             absent,
         }
     }

@@ -31,7 +31,7 @@ impl Game {
     pub(crate) fn block(&self, id: BlockId) -> Block {
         let tiles = self.tiles.get(&id.chunk());
         tiles.map_or(Block::EMPTY, |tiles| {
-            tiles.block(id.sublayer, id.cell.split().1)
+            tiles.block(id.sublayer, id.cell.spot())
         })
     }
 
@@ -86,7 +86,7 @@ impl Game {
     fn store(&mut self, id: BlockId, block: Block) {
         self.layers.remove(&id.chunk());
         let tiles = self.tiles.entry(id.chunk()).or_default();
-        tiles.set_block(id.sublayer, id.cell.split().1, block);
+        tiles.set_block(id.sublayer, id.cell.spot(), block);
     }
 
     fn layer(&mut self, chunk: ChunkId) -> Layer {

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use tickwire_dialects::pixmess::Version;
+use tickwire_dialects::pixmess::{Phase, Version};
 use tickwire_session::{Ended, Session as _, WAITING_MAX};
 
 use crate::client::script::{ClientScript, OWN};
 use crate::licence::{Licence, Words};
 use crate::script::{Script, ms};
-use crate::words::{cell, kick, login, player_id, say};
+use crate::words::{Heard, Said, cell, kick, login, player_id, say};
 
 const STATES: &str = include_str!("../../src/pixmess/STATES.md");
 
@@ -138,4 +138,56 @@ fn a_client_goes_every_way_that_there_is() {
         }
     }
     CLIENT.check_all(&seen);
+}
+
+#[test]
+fn what_leaves_a_connection_where_it_is_does() {
+    for (state, what) in &SERVER.stays {
+        let mut s = server_in(state);
+        s.set_deaf(WHO, false);
+        s.heard(WHO);
+        let told = match what.as_str() {
+            "ping" => {
+                s.send(WHO, &[Said::Ping]);
+                Heard::Pong
+            }
+            "5 s of silence" => {
+                s.advance(ms(5_000));
+                Heard::Ping
+            }
+            // Any packet does; this is one that both may send.
+            "what `WIRE.md` says under each packet" => {
+                s.send(WHO, &[Said::PlayerId]);
+                let heard = s.heard(WHO);
+                assert!(matches!(heard[..], [Heard::PlayerId { .. }]), "{heard:?}");
+                continue;
+            }
+            other => panic!("nothing does: {other}"),
+        };
+        s.expects(WHO, &[told]);
+        assert_eq!(s.state(WHO), Some(*state), "{what}");
+    }
+}
+
+#[test]
+fn what_leaves_a_client_where_it_is_does() {
+    // What is over stays so, whatever ends then.
+    let goes_on = |(phase, _): &&(&str, String)| *phase != "Ended";
+    for (phase, what) in CLIENT.stays.iter().filter(goes_on) {
+        let mut c = client_in(phase);
+        match what.as_str() {
+            "5 s of silence" => {
+                c.advance(ms(5_000));
+                c.expects(&[Said::Ping]);
+            }
+            "it says something, 2 s since the last ping, which was answered" => {
+                c.send(&[Heard::Pong]);
+                c.advance(ms(2_000));
+                c.act(|now, client| client.chat(now, "hello").unwrap());
+                c.expects(&[Said::Ping, say("hello")]);
+            }
+            other => panic!("nothing does: {other}"),
+        }
+        assert_eq!(*c.client.phase(), Phase::Playing, "{what}");
+    }
 }

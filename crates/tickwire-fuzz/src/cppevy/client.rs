@@ -9,7 +9,7 @@ use tickwire_dialects::cppevy::{
 };
 use tickwire_session::{ActionNumber, Addr, StreamId, Token, Transmit};
 
-use super::remote::{ACTIONS, check_payload, read_payloads, registry, say};
+use super::remote::{ACTIONS, SKIN, check_payload, read_payloads, registry, say};
 use crate::driven::{Bounds, Driven, Seen, peer};
 use crate::script::Script;
 use crate::scripted::{Scripted, carry_out};
@@ -182,7 +182,8 @@ impl Run {
             }
             104..=111 => drop(client.input(action, script.blob())),
             112..=114 => drop(client.fetch(now, ["index", "hull", ""][usize::from(choice) % 3])),
-            115..=119 => drop(client.request_state(StateId::from_descriptor(script.u16()))),
+            115 => drop(client.offer(now, "skin", &SKIN)),
+            116..=119 => drop(client.request_state(StateId::from_descriptor(script.u16()))),
             120 if script.u8() > 0xf0 => client.leave(now),
             _ => {
                 let entity = SyncId::new(u16::from(script.u8() % 4)).unwrap_or_default();

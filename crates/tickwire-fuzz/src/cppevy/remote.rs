@@ -1,13 +1,14 @@
 //! The other side of a session, as far as a script needs it: what it says next, and whether what it
 //! hears can be read.
 
-use tickwire_dialects::cppevy::limits::PAYLOAD_MAX;
+use tickwire_dialects::cppevy::limits::{PAYLOAD_MAX, PIECE_MAX};
 use tickwire_dialects::cppevy::message::{
-    AssetRequest, Data, Join, Joined, Object, Payload, PayloadWriter, Piece, Sender, Summon,
+    AssetRequest, Data, Join, Joined, Object, Offer, Payload, PayloadWriter, Piece, Sender, Summon,
 };
 use tickwire_dialects::cppevy::{
     ActionId, Archetype, Delivery, EventId, Reason, Registry, StateId, SyncId, Writer,
 };
+use tickwire_session::bulk::ContentHash;
 use tickwire_session::{Belief, Token};
 
 use crate::script::Script;
@@ -16,6 +17,9 @@ use crate::script::Script;
 pub(super) const ACTIONS: [ActionId; 4] = [ActionId(1), ActionId(2), ActionId(3), ActionId(4)];
 /// The game's events: one by UDP, one by TCP.
 pub(super) const EVENTS: [EventId; 2] = [EventId(0x100), EventId(0x101)];
+
+/// What clients offer: two pieces.
+pub(super) const SKIN: [u8; 300] = [5; 300];
 
 pub(super) fn registry() -> Registry {
     let [input, confirmed, assumed, disabled] = ACTIONS;
@@ -75,6 +79,19 @@ fn push_of_client(payload: &mut PayloadWriter<'_>, token: Token, script: &mut Sc
             return push_action(payload, ActionId::JOIN, |w| Join { name }.encode(w));
         }
         2 | 3 => return push_action(payload, ActionId::ATTACH, |w| w.u64(token.0)),
+        4 if choice & 0x10 != 0 => {
+            let (size, hash, name) = (300, ContentHash::of(&SKIN), "skin");
+            let offer = Offer { size, hash, name };
+            return push_action(payload, ActionId::OFFER, |w| offer.encode(w));
+        }
+        4 if choice & 0x20 != 0 => {
+            let begin = usize::from(script.u8() & 1) * PIECE_MAX;
+            let end = SKIN.len().min(begin + PIECE_MAX);
+            let (offset, bytes) = (u32::try_from(begin).unwrap_or_default(), &SKIN[begin..end]);
+            return push_action(payload, ActionId::PIECE, |w| {
+                Piece { offset, bytes }.encode(w)
+            });
+        }
         4 => {
             let (offset, name) = (
                 script.u16().into(),

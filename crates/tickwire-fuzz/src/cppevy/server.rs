@@ -11,7 +11,7 @@ use tickwire_dialects::cppevy::{
 use tickwire_session::tap::Input;
 use tickwire_session::{Reason, Session, StreamId, Token, Transmit};
 
-use super::remote::{EVENTS, check_payload, read_payloads, reason, registry, say};
+use super::remote::{EVENTS, SKIN, check_payload, read_payloads, reason, registry, say};
 use crate::driven::{Bounds, Driven, PEERS, Seen, number_of, peer};
 use crate::script::Script;
 use crate::scripted::{Scripted, carry_out};
@@ -27,6 +27,7 @@ pub fn cppevy_server_session(bytes: &[u8]) {
         registry: registry(),
         actor: Archetype(1),
         clients: Some(script.u8().into()),
+        uploads: 1_000,
     };
     let now = script.start();
     let mut server = Server::new(now, [7; 32], config);
@@ -120,7 +121,10 @@ impl Scripted for Run {
                 streams.remove(&on);
             }
             Seen::Transmit(other, _) => panic!("{other:?}"),
-            Seen::Event(ServerEvent::Action { token, .. }) => actions.push(token),
+            Seen::Event(
+                ServerEvent::Action { token, .. } | ServerEvent::Offered { token, .. },
+            ) => actions.push(token),
+            Seen::Event(ServerEvent::Uploaded { bytes, .. }) => assert_eq!(bytes, SKIN),
             Seen::Event(_) => {}
         });
     }

@@ -42,6 +42,8 @@ pub(super) struct Joined<G: Game> {
     pub(super) acks: Option<Acks>,
     /// Something is to be said by datagram.
     pub(super) is_due: bool,
+    /// The game wants everything anew.
+    asks_anew: bool,
     /// Events that wait for playback, by tick.
     timed: VecDeque<(Tick, G::ToClient)>,
     near: Tick,
@@ -74,6 +76,7 @@ impl<G: Game> Joined<G> {
             shown_own: None,
             acks: None,
             is_due: true,
+            asks_anew: false,
             timed: VecDeque::new(),
             near: tick,
             updated: None,
@@ -148,7 +151,12 @@ impl<G: Game> Joined<G> {
 
     /// Whether the server is to send everything anew.
     pub(super) fn poll_forget(&mut self) -> bool {
-        self.replica.poll_forget()
+        self.replica.poll_forget() | core::mem::take(&mut self.asks_anew)
+    }
+
+    pub(super) const fn ask_anew(&mut self) {
+        self.asks_anew = true;
+        self.is_due = true;
     }
 
     /// The server says which entity is the player's.

@@ -59,6 +59,8 @@ pub(super) struct Player<G: Game> {
     pub(super) own: Option<EntityId>,
     /// Where it looks from while it has no entity of its own.
     pub(super) looks_from: Option<EntityId>,
+    /// How far it sees.
+    pub(super) sight: f32,
     pub(super) inputs: InputQueue<G::Input>,
     /// The tick for which its input was taken last, and that input.
     pub(super) wanted: (Tick, Option<Wanted<G::Input>>),
@@ -124,6 +126,7 @@ impl<G: Game> Player<G> {
             client,
             own: None,
             looks_from: None,
+            sight: G::SIGHT,
             inputs: InputQueue::new(G::HZ),
             wanted: (Tick::NONE, None),
             outbox: Outbox::new(STREAM_WAITING),

@@ -55,6 +55,7 @@ impl Driver {
                 match outcome {
                     Outcome::Finished => self.sockets.close_gracefully(now, token),
                     Outcome::Gone => drop(self.sockets.remove(token)),
+                    Outcome::Held => self.held.push(token),
                     Outcome::More | Outcome::Waits => {}
                 }
                 outcome == Outcome::More

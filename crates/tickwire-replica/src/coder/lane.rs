@@ -105,6 +105,72 @@ impl Lane {
     }
 }
 
+/// The same for whole rows, without a branch in their loops, so that they run on vectors.
+impl Lane {
+    /// How many bits the largest of the folded differences has.
+    #[inline]
+    pub(super) fn width(self, now: &[u32], then: &[u32]) -> u32 {
+        let pairs = now.iter().zip(then);
+        let all = pairs.fold(0, |all, (now, then)| {
+            all | fold(self.difference(*now, *then))
+        });
+        u32::BITS - all.leading_zeros()
+    }
+
+    /// Makes values their folded differences to others.
+    #[inline]
+    pub(super) fn subtract(self, values: &mut [u32], from: &[u32]) {
+        for (value, from) in values.iter_mut().zip(from) {
+            *value = fold(self.difference(*value, *from));
+        }
+    }
+
+    /// Undoes [`subtract`](Self::subtract). If the lane cannot hold one of the results, says which, and the
+    /// values are of no use.
+    #[inline]
+    pub(super) fn add(self, values: &mut [u32], to: &[u32]) -> Result<(), usize> {
+        let mut most = 0;
+        for (value, to) in values.iter_mut().zip(to) {
+            *value = to.wrapping_add_signed(unfold(*value)) & (u32::MAX >> self.shift);
+            most = most.max(*value);
+        }
+        if most <= self.span {
+            return Ok(());
+        }
+        Err(values
+            .iter()
+            .position(|value| *value > self.span)
+            .unwrap_or(0))
+    }
+
+    /// Makes values of where lanes were before a baseline those of where they will be.
+    #[inline]
+    pub(super) fn extrapolate_row(self, baseline: &[u32], values: &mut [u32], reach: i64) {
+        let bits = i64::BITS - reach.leading_zeros() + self.width(baseline, values);
+        let pairs = values.iter_mut().zip(baseline);
+        // A folded velocity has a bit more than the velocity.
+        match i32::try_from(reach) {
+            Ok(reach) if bits <= 31 && self.span <= NARROW => {
+                let (span, wraps) = (self.span.cast_signed(), self.shift > 0);
+                for (value, baseline) in pairs {
+                    let velocity = self.difference(*baseline, *value);
+                    let there = baseline.cast_signed() + ((velocity * reach + 2048) >> 12);
+                    let around = if wraps { there & span } else { there };
+                    *value = around.clamp(0, span).cast_unsigned();
+                }
+            }
+            _ => {
+                for (value, baseline) in pairs {
+                    *value = self.extrapolate(*baseline, *value, reach);
+                }
+            }
+        }
+    }
+}
+
+/// The largest span of a lane that is extrapolated in 32 bits.
+const NARROW: u32 = (1 << 30) - 1;
+
 /// A signed number as an unsigned one that is small if it is near 0: 0, -1, 1, -2, 2, …
 pub(super) const fn fold(signed: i32) -> u32 {
     ((signed << 1) ^ (signed >> 31)).cast_unsigned()
@@ -144,6 +210,38 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn rows_are_extrapolated_as_single_lanes_are() {
+        for lane in ALL.map(Lane::of) {
+            let part = |n: u32| u32::try_from(u64::from(lane.span()) * u64::from(n) / 16).unwrap();
+            let many = (0..=16).flat_map(|a| (0..=16).map(move |b| (part(a), part(b))));
+            for reach in [0, 1, 4096, 3 * 4096, 63 * 4096] {
+                for near in [false, true] {
+                    let pairs = many.clone().filter(|(a, b)| !near || a.abs_diff(*b) < 500);
+                    let (then, mut row): (alloc::vec::Vec<_>, alloc::vec::Vec<_>) = pairs.unzip();
+                    let single = then.iter().zip(&row);
+                    let single: alloc::vec::Vec<_> = single
+                        .map(|(then, before)| lane.extrapolate(*then, *before, reach))
+                        .collect();
+                    lane.extrapolate_row(&then, &mut row, reach);
+                    assert_eq!(row, single, "{lane:?} {reach}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_differences_can_be_undone_unless_one_is_too_large() {
+        let lane = Lane::of(Kind::Unsigned { max: 9 });
+        let (then, now) = ([0, 9, 4, 7], [9, 0, 4, 8]);
+        let mut row = now;
+        lane.subtract(&mut row, &then);
+        assert_eq!(lane.width(&now, &then), 5);
+        assert_eq!((lane.add(&mut row, &then), row), (Ok(()), now));
+        let mut row = [0, 0, fold(6), fold(-8)];
+        assert_eq!(lane.add(&mut row, &then), Err(2));
     }
 
     #[test]

@@ -12,12 +12,12 @@ use core::mem;
 
 use tickwire_wire::{BitReader, BitWriter, DecodeError};
 
-use crate::block::{BlockBuf, BlockView, SLOTS};
+use crate::block::{BlockBuf, BlockView, Column, SLOTS};
 use crate::coder::Known;
-use crate::coder::lane::{Lane, fold, unfold};
+use crate::coder::lane::{Lane, fold};
 use crate::coder::slots::{Changes, read_set, write_set};
 use crate::schema::{Field, Kind};
-use row::{Expected, Past, Picks, Row};
+use row::{Past, Picks};
 
 /// Appends what changed in a block, and ends on a whole byte.
 pub fn encode_packed(known: &Known<'_>, now: &BlockView<'_>, out: &mut Vec<u8>) {
@@ -29,6 +29,7 @@ pub fn encode_packed(known: &Known<'_>, now: &BlockView<'_>, out: &mut Vec<u8>) 
         new: Picks::of(changes.new),
         past: Past::new(known, &changed),
         changed: &changed,
+        buffers: Buffers::EMPTY,
     };
     encoder.changes(known, &changes);
     let (mut lane, mut column) = (0, 0);
@@ -62,6 +63,7 @@ pub fn decode_packed(
         new: Picks::of(changes.new),
         past: Past::new(known, &changed),
         changed: &changed,
+        buffers: Buffers::EMPTY,
     };
     let (mut lane, mut column) = (0, 0);
     for field in known.fields {
@@ -121,12 +123,35 @@ const TO_HOLD: u64 = 0;
 const TO_MOTION: u64 = 1;
 const TO_EACH_OTHER: u64 = 2;
 
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Mode {
+    Hold,
+    Motion,
+    EachOther,
+}
+
 struct Encoder<'a> {
     w: BitWriter,
     now: &'a BlockView<'a>,
     new: Picks,
     changed: &'a Picks,
     past: Option<Past<'a>>,
+    buffers: Buffers,
+}
+
+/// Where rows are worked on.
+struct Buffers {
+    now: Column,
+    hold: Column,
+    motion: Column,
+}
+
+impl Buffers {
+    const EMPTY: Self = Self {
+        now: [0; SLOTS],
+        hold: [0; SLOTS],
+        motion: [0; SLOTS],
+    };
 }
 
 impl Encoder<'_> {
@@ -140,104 +165,63 @@ impl Encoder<'_> {
         }
         if !changes.same_occupants() || known.baseline.is_none() {
             write_set(&mut self.w, changes.new, !changes.gone);
-            let ids = self.new.gather(self.now.ids(), Lane::ID);
-            self.values(Lane::ID, &ids, self.new.len());
+            self.values(Lane::ID, self.now.ids());
         }
         if known.baseline.is_some() {
             write_set(&mut self.w, changes.changed, changes.kept);
         }
     }
 
+    /// One lane of the new slots.
+    fn values(&mut self, lane: Lane, column: &Column) {
+        let row = self.new.gather(column, lane, &mut self.buffers.now);
+        write_values(&mut self.w, lane, row);
+    }
+
     fn lane(&mut self, number: usize, lane: Lane) {
         let column = self.now.column(number);
-        if self.new.len() > 0 {
-            let row = self.new.gather(column, lane);
-            self.values(lane, &row, self.new.len());
-        }
+        self.values(lane, column);
         let Some(past) = self.past.as_ref().filter(|_| self.changed.len() > 0) else {
             return;
         };
-        // Most lanes of most entities: nothing has to be gathered to say so.
-        if past.is_unchanged(number, column) {
-            self.w.unsigned(TO_HOLD, MODE_BITS);
-            self.w.unsigned(0, WIDTH_BITS);
-            return;
-        }
-        let expected = past.expect(number, lane);
-        let row = self.changed.gather(column, lane);
-        self.residuals(lane, &row, &expected);
+        let Buffers { now, hold, motion } = &mut self.buffers;
+        let now = self.changed.gather(column, lane, now);
+        let hold = past.hold(number, lane, hold);
+        let width = lane.width(now, hold);
+        let motion =
+            (width > 0 && past.has_motion()).then(|| &*past.motion(number, lane, hold, motion));
+        write_residuals(&mut self.w, lane, now, (hold, width), motion);
     }
 
     fn rotation(&mut self, number: usize, bits: u8) {
         self.lane(number, Lane::LARGEST);
-        let largest = self.changed.gather(self.now.column(number), Lane::LARGEST);
         let lane = Lane::component(bits);
-        let expected = self
-            .past
-            .as_ref()
-            .map(|past| past.expect_rotation(number, bits, &largest));
+        let past = self.past.as_ref().filter(|_| self.changed.len() > 0);
+        let expected = past.map(|past| {
+            let column = self.now.column(number);
+            let largest = self
+                .changed
+                .gather(column, Lane::LARGEST, &mut self.buffers.now);
+            let mut hold = [[0; SLOTS]; 3];
+            past.hold_rotation(number, bits, largest, &mut hold);
+            let motion = past.has_motion().then(|| {
+                let mut motion = [[0; SLOTS]; 3];
+                past.motion_rotation(number, bits, largest, &hold, &mut motion);
+                motion
+            });
+            (hold, motion)
+        });
         for index in 0..3 {
             let column = self.now.column(number + 1 + index);
-            if self.new.len() > 0 {
-                let row = self.new.gather(column, lane);
-                self.values(lane, &row, self.new.len());
-            }
-            if let Some(expected) = expected.as_ref().and_then(|rows| rows.get(index)) {
-                let row = self.changed.gather(column, lane);
-                self.residuals(lane, &row, expected);
-            }
-        }
-    }
-
-    /// Values relative to the smallest of them. Nothing at all if there are none.
-    fn values(&mut self, lane: Lane, row: &Row, len: usize) {
-        let values = || row.iter().copied().take(len);
-        let (Some(least), Some(most)) = (values().min(), values().max()) else {
-            return;
-        };
-        let width = bit_width(most - least);
-        self.w.unsigned(width.into(), WIDTH_BITS);
-        self.w.unsigned(least.into(), lane.bits());
-        for value in values() {
-            self.w.unsigned((value - least).into(), width);
-        }
-    }
-
-    /// Values relative to whatever makes them shortest. Nothing at all if there are none.
-    fn residuals(&mut self, lane: Lane, row: &Row, expected: &Expected) {
-        let len = self.changed.len();
-        if len == 0 {
-            return;
-        }
-        let width = |from: &Row| {
-            let pairs = row.iter().zip(from).take(len);
-            let all = pairs.fold(0, |all, (&now, &then)| {
-                all | fold(lane.difference(now, then))
-            });
-            bit_width(all)
-        };
-        let hold = width(&expected.hold);
-        let motion = match &expected.motion {
-            Some(motion) if hold > 0 => width(motion),
-            _ => u32::MAX,
-        };
-        let (mode, from, width) = match &expected.motion {
-            Some(row) if motion < hold => (TO_MOTION, row, motion),
-            _ => (TO_HOLD, &expected.hold, hold),
-        };
-        let values = || row.iter().copied().take(len);
-        let spread = values().max().unwrap_or(0) - values().min().unwrap_or(0);
-        let each_other = bit_width(spread) as usize * len + lane.bits() as usize;
-        if each_other < width as usize * len {
-            self.w.unsigned(TO_EACH_OTHER, MODE_BITS);
-            return self.values(lane, row, len);
-        }
-        self.w.unsigned(mode, MODE_BITS);
-        self.w.unsigned(width.into(), WIDTH_BITS);
-        if width > 0 {
-            for (&now, &then) in row.iter().zip(from).take(len) {
-                let residual = fold(lane.difference(now, then));
-                self.w.unsigned(residual.into(), width);
+            self.values(lane, column);
+            if let Some((hold, motion)) = &expected
+                && let Some(hold) = hold.get(index)
+            {
+                let now = self.changed.gather(column, lane, &mut self.buffers.now);
+                let width = lane.width(now, hold);
+                let motion = motion.as_ref().and_then(|rows| rows.get(index));
+                let motion = motion.filter(|_| width > 0).map(<[u32; SLOTS]>::as_slice);
+                write_residuals(&mut self.w, lane, now, (hold, width), motion);
             }
         }
     }
@@ -265,84 +249,82 @@ struct Decoder<'a, 'r, 'b> {
     new: Picks,
     changed: &'a Picks,
     past: Option<Past<'b>>,
+    buffers: Buffers,
 }
 
 impl Decoder<'_, '_, '_> {
     fn lane(&mut self, number: usize, lane: Lane) -> Result<(), DecodeError> {
-        let expected = self.past.as_ref().map(|past| past.expect(number, lane));
-        self.rows(number, lane, expected.as_ref())?;
+        self.values(number, lane)?;
+        let Some(past) = self.past.as_ref().filter(|_| self.changed.len() > 0) else {
+            return Ok(());
+        };
+        let Buffers { now, hold, motion } = &mut self.buffers;
+        let row = self.changed.row(now);
+        let column = self.into.column_mut(number);
+        match read_mode(self.r, self.field, past)? {
+            Mode::EachOther => read_values(self.r, self.field, lane, row)?,
+            mode @ (Mode::Hold | Mode::Motion) => {
+                let width = read_width(self.r, self.field, 32)?;
+                if mode == Mode::Hold && width == 0 {
+                    // As it was, and so it lies there already.
+                    return Ok(());
+                }
+                let mut from = &*past.hold(number, lane, hold);
+                if mode == Mode::Motion {
+                    from = past.motion(number, lane, from, motion);
+                }
+                read_residuals(self.r, self.field, (lane, width), from, row)?;
+            }
+        }
+        self.changed.scatter(row, lane, column);
         Ok(())
     }
 
     fn rotation(&mut self, number: usize, bits: u8) -> Result<(), DecodeError> {
-        let expected = self
-            .past
-            .as_ref()
-            .map(|past| past.expect(number, Lane::LARGEST));
-        let largest = self.rows(number, Lane::LARGEST, expected.as_ref())?;
-        let expected = self
-            .past
-            .as_ref()
-            .map(|past| past.expect_rotation(number, bits, &largest));
-        for index in 0..3 {
-            let expected = expected.as_ref().and_then(|rows| rows.get(index));
-            self.rows(number + 1 + index, Lane::component(bits), expected)?;
+        self.lane(number, Lane::LARGEST)?;
+        let lane = Lane::component(bits);
+        let mut largest = [0; SLOTS];
+        let column = self.into.column_mut(number);
+        let largest = &*self.changed.gather(column, Lane::LARGEST, &mut largest);
+        let mut hold = [[0; SLOTS]; 3];
+        let mut motion = None;
+        if let Some(past) = &self.past {
+            past.hold_rotation(number, bits, largest, &mut hold);
+        }
+        for (index, hold_row) in hold.iter().enumerate() {
+            self.values(number + 1 + index, lane)?;
+            let Some(past) = self.past.as_ref().filter(|_| self.changed.len() > 0) else {
+                continue;
+            };
+            let row = self.changed.row(&mut self.buffers.now);
+            match read_mode(self.r, self.field, past)? {
+                Mode::EachOther => read_values(self.r, self.field, lane, row)?,
+                mode @ (Mode::Hold | Mode::Motion) => {
+                    let width = read_width(self.r, self.field, 32)?;
+                    let mut from = hold_row;
+                    if mode == Mode::Motion {
+                        let motion = motion.get_or_insert_with(|| {
+                            let mut rows = [[0; SLOTS]; 3];
+                            past.motion_rotation(number, bits, largest, &hold, &mut rows);
+                            rows
+                        });
+                        from = motion.get(index).unwrap_or(from);
+                    }
+                    read_residuals(self.r, self.field, (lane, width), from, row)?;
+                }
+            }
+            let column = self.into.column_mut(number + 1 + index);
+            self.changed.scatter(row, lane, column);
         }
         Ok(())
     }
 
-    /// Reads one lane of all slots that are new or changed, and returns that of the changed.
-    fn rows(
-        &mut self,
-        number: usize,
-        lane: Lane,
-        expected: Option<&Expected>,
-    ) -> Result<Row, DecodeError> {
-        let new = read_values(self.r, self.field, lane, self.new.len())?;
-        self.new.scatter(&new, lane, self.into.column_mut(number));
-        let Some(expected) = expected else {
-            return Ok([0; SLOTS]);
-        };
-        let row = self.residuals(lane, expected)?;
-        self.changed
-            .scatter(&row, lane, self.into.column_mut(number));
-        Ok(row)
-    }
-
-    fn residuals(&mut self, lane: Lane, expected: &Expected) -> Result<Row, DecodeError> {
-        let (field, len) = (self.field, self.changed.len());
-        if len == 0 {
-            return Ok([0; SLOTS]);
-        }
-        let at_bit = self.r.at_bit();
-        let mode = self.r.unsigned(field, MODE_BITS)?;
-        let from = match (mode, &expected.motion) {
-            (TO_HOLD, _) => &expected.hold,
-            (TO_MOTION, Some(motion)) => motion,
-            (TO_EACH_OTHER, _) => return read_values(self.r, field, lane, len),
-            (value, _) => {
-                return Err(DecodeError::Forbidden {
-                    field,
-                    at_bit,
-                    value,
-                });
-            }
-        };
-        let width = read_width(self.r, field, 32)?;
-        let mut row = *from;
-        if width > 0 {
-            for value in row.iter_mut().take(len) {
-                let at_bit = self.r.at_bit();
-                let residual = read_u32(self.r, field, width)?;
-                let moved = lane.displaced(*value, unfold(residual));
-                *value = moved.ok_or_else(|| DecodeError::Forbidden {
-                    field,
-                    at_bit,
-                    value: residual.into(),
-                })?;
-            }
-        }
-        Ok(row)
+    /// Reads one lane of the new slots.
+    fn values(&mut self, number: usize, lane: Lane) -> Result<(), DecodeError> {
+        let row = self.new.row(&mut self.buffers.now);
+        read_values(self.r, self.field, lane, row)?;
+        self.new.scatter(row, lane, self.into.column_mut(number));
+        Ok(())
     }
 
     fn bytes(&mut self, column: usize, max: u16) -> Result<(), DecodeError> {
@@ -375,11 +357,13 @@ fn read_changes(
         }
         changes.new = read_set(r, "new", !changes.gone)?;
         let new = Picks::of(changes.new);
-        let ids = read_values(r, "id", Lane::ID, new.len())?;
+        let mut ids = [0; SLOTS];
+        let ids = new.row(&mut ids);
+        read_values(r, "id", Lane::ID, ids)?;
         into.vacate(changes.gone | changes.new);
         into.occupied |= changes.new;
         if let Some(column) = into.ids.first_chunk_mut() {
-            new.scatter(&ids, Lane::ID, column);
+            new.scatter(ids, Lane::ID, column);
         }
     }
     changes.kept = occupied & !changes.gone & !changes.new;
@@ -389,29 +373,130 @@ fn read_changes(
     Ok(changes)
 }
 
+/// Writes values relative to the smallest of them. Nothing at all if there are none.
+fn write_values(w: &mut BitWriter, lane: Lane, row: &mut [u32]) {
+    let (Some(least), Some(most)) = (row.iter().copied().min(), row.iter().copied().max()) else {
+        return;
+    };
+    let width = bit_width(most - least);
+    w.unsigned(width.into(), WIDTH_BITS);
+    w.unsigned(least.into(), lane.bits());
+    row.iter_mut().for_each(|value| *value -= least);
+    w.pack(row, width);
+}
+
+/// Writes values relative to whatever makes them shortest. `width` is what they take relative to `hold`.
+fn write_residuals(
+    w: &mut BitWriter,
+    lane: Lane,
+    now: &mut [u32],
+    (hold, width): (&[u32], u32),
+    motion: Option<&[u32]>,
+) {
+    let (mut mode, mut from, mut width) = (TO_HOLD, hold, width);
+    if let Some(motion) = motion {
+        let moved = lane.width(now, motion);
+        if moved < width {
+            (mode, from, width) = (TO_MOTION, motion, moved);
+        }
+    }
+    let bits = width as usize * now.len();
+    let each_other = |spread| bit_width(spread) as usize * now.len() + lane.bits() as usize;
+    // Two of them are at least so far apart; mostly that is enough to know.
+    let ends = now.first().zip(now.last());
+    if each_other(ends.map_or(0, |(first, last)| first.abs_diff(*last))) < bits {
+        let (least, most) = now.iter().fold((u32::MAX, 0), |(least, most), value| {
+            (least.min(*value), most.max(*value))
+        });
+        if each_other(most - least) < bits {
+            w.unsigned(TO_EACH_OTHER, MODE_BITS);
+            return write_values(w, lane, now);
+        }
+    }
+    w.unsigned(mode | u64::from(width) << MODE_BITS, MODE_BITS + WIDTH_BITS);
+    if width > 0 {
+        lane.subtract(now, from);
+        w.pack(now, width);
+    }
+}
+
+/// Reads what [`write_values`] wrote.
 fn read_values(
     r: &mut BitReader<'_>,
     field: &'static str,
     lane: Lane,
-    len: usize,
-) -> Result<Row, DecodeError> {
-    let mut row = [0; SLOTS];
-    if len == 0 {
-        return Ok(row);
+    row: &mut [u32],
+) -> Result<(), DecodeError> {
+    if row.is_empty() {
+        return Ok(());
     }
     let width = read_width(r, field, lane.bits())?;
     let least = read_u32(r, field, lane.bits())?;
-    for value in row.iter_mut().take(len) {
-        let at_bit = r.at_bit();
-        let above = read_u32(r, field, width)?;
-        let raw = least.checked_add(above).filter(|&raw| raw <= lane.span());
-        *value = raw.ok_or_else(|| DecodeError::Forbidden {
+    let at_bit = r.at_bit();
+    r.unpack(field, width, row)?;
+    // The largest of them says whether any is too large.
+    let most = row.iter().copied().max().unwrap_or(0);
+    let is_too_large = |above: u32| least.checked_add(above).is_none_or(|raw| raw > lane.span());
+    if is_too_large(most) {
+        let at = row.iter().position(|above| is_too_large(*above));
+        let above = at.and_then(|at| row.get(at)).copied().unwrap_or(most);
+        return Err(DecodeError::Forbidden {
+            field,
+            at_bit: place_of(at_bit, at.unwrap_or(0), width),
+            value: u64::from(least) + u64::from(above),
+        });
+    }
+    row.iter_mut().for_each(|value| *value += least);
+    Ok(())
+}
+
+/// Reads what a row of the changed slots is relative to.
+fn read_mode(
+    r: &mut BitReader<'_>,
+    field: &'static str,
+    past: &Past<'_>,
+) -> Result<Mode, DecodeError> {
+    let at_bit = r.at_bit();
+    match r.unsigned(field, MODE_BITS)? {
+        TO_HOLD => Ok(Mode::Hold),
+        TO_MOTION if past.has_motion() => Ok(Mode::Motion),
+        TO_EACH_OTHER => Ok(Mode::EachOther),
+        value => Err(DecodeError::Forbidden {
             field,
             at_bit,
-            value: u64::from(least) + u64::from(above),
-        })?;
+            value,
+        }),
     }
-    Ok(row)
+}
+
+/// Reads differences of this width to other values.
+fn read_residuals(
+    r: &mut BitReader<'_>,
+    field: &'static str,
+    (lane, width): (Lane, u32),
+    from: &[u32],
+    row: &mut [u32],
+) -> Result<(), DecodeError> {
+    let at_bit = r.at_bit();
+    r.unpack(field, width, row)?;
+    lane.add(row, from).map_err(|at| {
+        let (then, raw) = (from.get(at), row.get(at));
+        let difference = then.zip(raw).map_or(0, |(then, raw)| {
+            // Lanes that wrap around hold everything that they are given, so this is what was read.
+            fold(raw.wrapping_sub(*then).cast_signed())
+        });
+        DecodeError::Forbidden {
+            field,
+            at_bit: place_of(at_bit, at, width),
+            value: difference.into(),
+        }
+    })
+}
+
+/// The bit at which the n-th value of a row begins.
+fn place_of(first: u32, n: usize, width: u32) -> u32 {
+    let skipped = u32::try_from(n).unwrap_or(u32::MAX).saturating_mul(width);
+    first.saturating_add(skipped)
 }
 
 fn read_width(r: &mut BitReader<'_>, field: &'static str, most: u32) -> Result<u32, DecodeError> {

@@ -9,7 +9,8 @@ use tickwire_wire::{BitReader, DecodeError};
 use crate::block::{BlockBuf, BlockView};
 use crate::coder::{self, CodedDecoder, CodedEncoder, Known};
 use crate::number::BlockNumber;
-use crate::packet::Target;
+use crate::packet::{RecordHead, Target};
+use crate::record::Changed;
 
 /// What stands before a block of a place's record.
 pub(super) struct Lead {
@@ -21,6 +22,28 @@ pub(super) struct Lead {
 }
 
 impl Lead {
+    /// What stands before a block of a record.
+    pub(super) fn of(
+        head: &RecordHead,
+        before: Option<BlockNumber>,
+        changed: &Changed<'_>,
+    ) -> Self {
+        Self {
+            before,
+            block: changed.block,
+            is_new: changed.baseline.is_none() && head.ages.baseline > 0,
+        }
+    }
+
+    /// Bytes that it takes in a packed body.
+    pub(super) fn packed_len(&self) -> usize {
+        if self.skipped() < lead::FAR.into() {
+            1
+        } else {
+            3
+        }
+    }
+
     /// How many block numbers were skipped.
     fn skipped(&self) -> u16 {
         let next = self.before.map_or(0, |before| before.0.wrapping_add(1));
@@ -41,8 +64,6 @@ pub(super) trait Sink {
     fn lead(&mut self, lead: Lead);
     fn archetype(&mut self, archetype: u8);
     fn contents(&mut self, archetype: usize, known: &Known<'_>, now: &BlockView<'_>);
-    /// How long the buffer is that it is written to, at least.
-    fn end(&self) -> usize;
     fn finish(self, target: Target);
 }
 
@@ -85,6 +106,11 @@ impl<'a> PackedSink<'a> {
         let last_lead = out.len();
         Self { out, last_lead }
     }
+
+    /// A body that goes on, whose last lead is there.
+    pub(super) const fn behind(out: &'a mut Vec<u8>, last_lead: usize) -> Self {
+        Self { out, last_lead }
+    }
 }
 
 impl Sink for PackedSink<'_> {
@@ -106,10 +132,6 @@ impl Sink for PackedSink<'_> {
 
     fn contents(&mut self, _: usize, known: &Known<'_>, now: &BlockView<'_>) {
         coder::encode_packed(known, now, self.out);
-    }
-
-    fn end(&self) -> usize {
-        self.out.len()
     }
 
     fn finish(self, target: Target) {
@@ -200,10 +222,6 @@ impl Sink for CodedEncoder<'_> {
 
     fn contents(&mut self, archetype: usize, known: &Known<'_>, now: &BlockView<'_>) {
         self.block(archetype, known, now);
-    }
-
-    fn end(&self) -> usize {
-        self.written()
     }
 
     fn finish(mut self, target: Target) {

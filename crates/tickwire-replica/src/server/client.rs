@@ -10,6 +10,7 @@ use super::Room;
 use super::flight::Flights;
 use super::interest::Interest;
 use super::known::{KnownPlace, Moment, Oldest};
+use super::ledger::Ledger;
 use super::notices::Pending;
 use super::plan::{Item, Plan};
 use super::records::Records;
@@ -51,7 +52,6 @@ struct Turn {
     /// How much of the plan is in packets.
     next: usize,
     packets: usize,
-    first: PacketNumber,
     is_over: bool,
 }
 
@@ -102,7 +102,6 @@ impl Client {
         }
         self.turn = Turn {
             send,
-            first: self.flights.next(),
             ..Turn::default()
         };
         self.flights.expire(send);
@@ -217,7 +216,7 @@ impl Client {
         let header = Header { number, send };
         let mut packet = PacketWriter::new(header, &notices, room.datagram, out).ok()?;
         while let Some(item) = self.plan.item(self.turn.next) {
-            let entry = records.entry(item.entry);
+            let entry = records.entry(item.record);
             if packet.record(&entry.head, records.body(entry)).is_err() {
                 break;
             }
@@ -225,7 +224,7 @@ impl Client {
             if !item.is_entering {
                 self.credit = self.credit.saturating_sub(item.bytes);
             }
-            self.mark_sent(store, records, &item, number, send);
+            self.mark_sent(store, records, &item, send);
         }
         self.turn.packets += 1;
         self.turn.is_over =
@@ -236,23 +235,15 @@ impl Client {
         Some(number)
     }
 
-    fn mark_sent(
-        &mut self,
-        store: &mut Store,
-        records: &Records,
-        item: &Item,
-        packet: PacketNumber,
-        send: SendIndex,
-    ) {
-        let entry = records.entry(item.entry);
-        let place = entry.head.place;
-        let Some(known) = self.places.get_mut(item.place) else {
+    fn mark_sent(&mut self, store: &mut Store, records: &Records, item: &Item, send: SendIndex) {
+        self.flights.load(item.record);
+        let held = records.ledger().record(send, item.record);
+        let Some(((place, blocks), known)) = held.zip(self.places.get_mut(item.place)) else {
             return;
         };
-        for block in records.blocks(entry) {
-            self.flights.load(BlockName { place, block });
-            if known.mark_sent(block, send, packet)
-                && let Some(head) = store.head_mut(place, block)
+        for block in blocks {
+            if known.mark_sent(*block, send)
+                && let Some(head) = store.head_mut(place, *block)
             {
                 head.knowers += 1;
             }
@@ -261,17 +252,22 @@ impl Client {
 
     /// What the last packet of a send says about it.
     fn last(&self, store: &Store, number: PacketNumber) -> Last {
+        let send = self.turn.send;
         let mut oldest = Oldest {
-            any: self.turn.first,
-            movers: Some(number),
+            any: send,
+            movers: Some(send),
         };
         for known in self.plan.pending().filter_map(|at| self.places.get(at)) {
             if let Some(place) = store.place(known.number) {
                 oldest = known.oldest(place, oldest);
             }
         }
-        let reach = |packet: PacketNumber| {
+        let reach = |since: SendIndex| {
+            if since == SendIndex::NONE {
+                return 0;
+            }
             // Farther back than can be said is as good as not at all.
+            let packet = self.flights.first_of(since).min(number);
             u8::try_from(number.0 - packet.0 + 1).unwrap_or(0)
         };
         let is_left_out = self.plan.is_left_out() || self.turn.next < self.plan.len();
@@ -283,7 +279,7 @@ impl Client {
                 reach(oldest.any)
             },
             settled: match oldest.movers {
-                Some(packet) if !self.is_waiting => reach(packet),
+                Some(send) if !self.is_waiting => reach(send),
                 _ => 0,
             },
         }
@@ -294,23 +290,18 @@ impl Client {
         &mut self,
         now: SendIndex,
         packet: PacketNumber,
+        ledger: &Ledger,
         mut release: impl FnMut(BlockName),
     ) {
         let Self {
             flights, places, ..
         } = self;
-        // The blocks of a place lie side by side.
-        let mut at = 0;
-        let arrived = flights.arrive(packet, |name, send| {
-            if places
-                .get(at)
-                .is_none_or(|known| known.number != name.place)
+        let arrived = flights.arrive(packet, |record, send| {
+            if let Some((number, blocks)) = ledger.record(send, record)
+                && let Ok(at) = places.binary_search_by_key(&number, |known| known.number)
+                && let Some(known) = places.get_mut(at)
             {
-                let found = places.binary_search_by_key(&name.place, |known| known.number);
-                at = found.unwrap_or(usize::MAX);
-            }
-            if let Some(known) = places.get_mut(at) {
-                known.acknowledge(name.block, packet, send);
+                known.acknowledge(blocks, packet, send);
             }
         });
         let Some(arrived) = arrived else { return };

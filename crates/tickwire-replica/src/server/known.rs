@@ -33,9 +33,8 @@ pub(super) struct KnownPlace {
 #[derive(Clone, Copy, Debug, Default)]
 struct KnownBlock {
     acked: Acked,
-    /// The last send that it was part of, and the packet.
+    /// The last send that it was part of.
     sent: SendIndex,
-    packet: PacketNumber,
     state: Knowledge,
 }
 
@@ -100,12 +99,12 @@ pub(super) struct Moment {
     pub(super) joined: SendIndex,
 }
 
-/// Packets that must arrive for the client to know all, or all that received movers.
+/// The sends since which everything must arrive for the client to know all, or all that received movers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Oldest {
-    pub(super) any: PacketNumber,
+    pub(super) any: SendIndex,
     /// Nothing if one was left out.
-    pub(super) movers: Option<PacketNumber>,
+    pub(super) movers: Option<SendIndex>,
 }
 
 impl KnownPlace {
@@ -128,19 +127,23 @@ impl KnownPlace {
         known.map(|(number, _)| number)
     }
 
-    /// A packet with this block was acknowledged.
+    /// A packet with these blocks was acknowledged.
     #[inline]
     pub(super) fn acknowledge(
         &mut self,
-        block: BlockNumber,
+        blocks: &[BlockNumber],
         packet: PacketNumber,
         send: SendIndex,
     ) {
-        if packet >= self.entered
-            && let Some(block) = self.blocks.get_mut(usize::from(block.0))
-            && block.state == Knowledge::Possible
-        {
-            block.acked.insert(send);
+        if packet < self.entered {
+            return;
+        }
+        for block in blocks {
+            if let Some(block) = self.blocks.get_mut(usize::from(block.0))
+                && block.state == Knowledge::Possible
+            {
+                block.acked.insert(send);
+            }
         }
     }
 
@@ -285,34 +288,28 @@ impl KnownPlace {
 
     /// Notes that a block is part of a packet. Returns whether the client could not know it before.
     #[inline]
-    pub(super) fn mark_sent(
-        &mut self,
-        block: BlockNumber,
-        send: SendIndex,
-        packet: PacketNumber,
-    ) -> bool {
+    pub(super) fn mark_sent(&mut self, block: BlockNumber, send: SendIndex) -> bool {
         let Some(block) = self.blocks.get_mut(usize::from(block.0)) else {
             return false;
         };
         block.sent = send;
-        block.packet = packet;
         let is_first = block.state == Knowledge::No;
         block.state = Knowledge::Possible;
         is_first
     }
 
-    /// The oldest packets that hold something which is not acknowledged, at most those given.
+    /// The oldest sends that hold something which is not acknowledged, at most those given.
     pub(super) fn oldest(&self, place: &Place, mut oldest: Oldest) -> Oldest {
         for number in self.unsettled.iter() {
             let at = usize::from(number.0);
             let (Some(head), Some(block)) = (place.head(number), self.blocks.get(at)) else {
                 continue;
             };
-            oldest.any = oldest.any.min(block.packet);
+            oldest.any = oldest.any.min(block.sent);
             if block.lacks_mover(head) {
                 let is_sent = block.sent >= head.changes.last();
                 let movers = oldest.movers.filter(|_| is_sent);
-                oldest.movers = movers.map(|packet| packet.min(block.packet));
+                oldest.movers = movers.map(|send| send.min(block.sent));
             }
         }
         oldest

@@ -12,6 +12,7 @@ use core::ops::Range;
 
 use super::Room;
 use super::known::{Due, KnownPlace, Moment, Survey};
+use super::ledger::RecordIndex;
 use super::records::Records;
 use crate::limits::ENTERING_MAX;
 use crate::number::BlockNumber;
@@ -40,7 +41,7 @@ pub(super) struct Item {
     /// Which of the client's places it is of.
     pub(super) place: usize,
     /// Which of the send's records it is.
-    pub(super) entry: usize,
+    pub(super) record: RecordIndex,
     /// With its head.
     pub(super) bytes: usize,
     /// Whether it is not of the budget.
@@ -62,7 +63,7 @@ struct Site {
 enum Fate {
     /// It was not decided.
     Open,
-    /// In one record.
+    /// Relative to one baseline.
     Whole,
     /// In a record each.
     Split,
@@ -218,16 +219,23 @@ impl Plan {
             else {
                 continue;
             };
-            let item = match site.fate {
-                Fate::Whole => continue,
-                Fate::Open => {
-                    let whole = chooser.whole(site).filter(|item| item.bytes <= left);
-                    site.fate = whole.map_or(Fate::Split, |_| Fate::Whole);
-                    whole.or_else(|| chooser.block(site, due))
+            if site.fate == Fate::Whole {
+                continue;
+            }
+            if site.fate == Fate::Open {
+                let first = chooser.items.len();
+                let whole = chooser.whole(site).filter(|bytes| *bytes <= left);
+                if let Some(bytes) = whole {
+                    site.fate = Fate::Whole;
+                    left -= bytes;
+                    continue;
                 }
-                Fate::Split => chooser.block(site, due),
+                chooser.items.truncate(first);
+                site.fate = Fate::Split;
+            }
+            let Some(item) = chooser.block(site, due) else {
+                continue;
             };
-            let Some(item) = item else { continue };
             if item.bytes > left {
                 self.is_left_out = true;
                 break;
@@ -311,7 +319,7 @@ struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
-    /// Everything that is due of a place, in one record if that can be.
+    /// Everything that is due of a place, relative to one baseline if that can be.
     fn site(&mut self, site: &mut Site, due: &[Due]) {
         site.fate = Fate::Split;
         let due = due.get(site.due.clone()).unwrap_or_default();
@@ -319,9 +327,8 @@ impl Chooser<'_> {
         if due.iter().all(|due| due.is_fresh) {
             return;
         }
-        if let Some(item) = self.whole(site) {
+        if self.whole(site).is_some() {
             site.fate = Fate::Whole;
-            self.items.push(item);
             return;
         }
         for due in due.iter().filter(|due| !due.is_fresh) {
@@ -330,28 +337,34 @@ impl Chooser<'_> {
         }
     }
 
-    fn whole(&mut self, site: &Site) -> Option<Item> {
+    /// Adds everything that changed in a place, if there is one baseline for it, and says how many bytes.
+    fn whole(&mut self, site: &Site) -> Option<usize> {
         let known = self.places.get_mut(site.place)?;
         let place = (known.number, self.store.place(known.number)?);
         let send = self.store.send();
         let ages = known.whole(place, &site.survey, send, self.records)?;
-        let entry = self.records.place(self.store, place, ages)?;
-        Some(self.item(site, entry))
+        let mut bytes = 0;
+        for record in self.records.place(self.store, place, ages) {
+            let item = self.item(site, record);
+            bytes += item.bytes;
+            self.items.push(item);
+        }
+        Some(bytes)
     }
 
     fn block(&mut self, site: &Site, due: &Due) -> Option<Item> {
         let number = self.places.get(site.place)?.number;
         let place = (number, self.store.place(number)?);
         let ages = due.ages();
-        let entry = self.records.block(self.store, place, due.block, ages)?;
-        Some(self.item(site, entry))
+        let record = self.records.block(self.store, place, due.block, ages)?;
+        Some(self.item(site, record))
     }
 
-    fn item(&self, site: &Site, entry: usize) -> Item {
+    fn item(&self, site: &Site, record: RecordIndex) -> Item {
         Item {
             place: site.place,
-            entry,
-            bytes: self.records.entry(entry).len() + PacketWriter::RECORD_HEAD_BYTES,
+            record,
+            bytes: self.records.entry(record).len() + PacketWriter::RECORD_HEAD_BYTES,
             is_entering: false,
         }
     }

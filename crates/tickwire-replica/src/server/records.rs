@@ -1,18 +1,18 @@
 //! The records of one send, each encoded once for all clients that need it.
 //!
 //! A record is a pure function of what it is of, its baseline, its previous send, and now. So within a
-//! send its key is its target and two ages. Records of a target hang in a chain, which is as long as
+//! send its key is its target and two ages. What a target has hangs in a chain, which is as long as
 //! clients differ in what they hold: one or two mostly, as many as the slowest round trip has sends at
-//! worst.
+//! worst. What changed in a place is as many records as it takes for each to fit a packet.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::ledger::{Ledger, RecordIndex};
 use crate::coder::Ages;
-use crate::limits::RECORD_MAX;
 use crate::number::{BlockNumber, PlaceNumber, SendIndex};
 use crate::packet::{Form, RecordHead, Target};
-use crate::record::{self, Changed, Coding};
+use crate::record::{self, Changed, Coding, Part};
 use crate::world::{Head, Place, State, Store};
 
 /// The records of a send.
@@ -22,14 +22,17 @@ pub(super) struct Records {
     form: Form,
     coding: Coding,
     bytes: Vec<u8>,
+    /// By [`RecordIndex`].
     entries: Vec<Entry>,
-    /// The blocks that place records hold.
-    blocks: Vec<BlockNumber>,
+    ledger: Ledger,
+    runs: Vec<Run>,
     spans: Vec<Span>,
-    place_records: Chains,
-    block_records: Chains,
+    place_runs: Chains,
+    block_runs: Chains,
     place_spans: Chains,
     figures: Sharing,
+    /// What is being encoded.
+    parts: Vec<Part>,
 }
 
 /// How often records were shared.
@@ -46,8 +49,13 @@ pub struct Sharing {
 pub(super) struct Entry {
     pub(super) head: RecordHead,
     bytes: Range<usize>,
-    /// The blocks in it, if it is a place's.
-    span: Option<usize>,
+}
+
+/// All records of a target that are relative to the same.
+#[derive(Clone, Debug)]
+struct Run {
+    ages: Ages,
+    entries: Range<usize>,
     next: Option<usize>,
 }
 
@@ -92,12 +100,14 @@ impl Records {
             coding,
             bytes: Vec::new(),
             entries: Vec::new(),
-            blocks: Vec::new(),
+            ledger: Ledger::default(),
+            runs: Vec::new(),
             spans: Vec::new(),
-            place_records: Chains::default(),
-            block_records: Chains::default(),
+            place_runs: Chains::default(),
+            block_runs: Chains::default(),
             place_spans: Chains::default(),
             figures: Sharing::default(),
+            parts: Vec::new(),
         }
     }
 
@@ -106,7 +116,8 @@ impl Records {
         self.send = send;
         self.bytes.clear();
         self.entries.clear();
-        self.blocks.clear();
+        self.ledger.begin(send);
+        self.runs.clear();
         self.spans.clear();
     }
 
@@ -114,80 +125,76 @@ impl Records {
         self.figures
     }
 
-    pub(super) fn entry(&self, at: usize) -> &Entry {
-        self.entries.get(at).expect("indices are of this send")
+    /// What the records of this send and of those before hold.
+    pub(super) const fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    pub(super) fn entry(&self, at: RecordIndex) -> &Entry {
+        let entry = self.entries.get(at.0 as usize);
+        entry.expect("indices are of this send")
     }
 
     pub(super) fn body(&self, entry: &Entry) -> &[u8] {
         self.bytes.get(entry.bytes.clone()).unwrap_or_default()
     }
 
-    /// The blocks in a record, ascending.
-    pub(super) fn blocks(&self, entry: &Entry) -> impl Iterator<Item = BlockNumber> {
-        blocks_of(entry, &self.spans, &self.blocks)
-    }
-
     /// The blocks of a place that changed since an age, ascending.
     pub(super) fn changed_since(&mut self, place: Numbered<'_>, age: u8) -> &[BlockNumber] {
         let span = self.span(place, age);
-        let blocks = self
-            .spans
-            .get(span)
-            .map_or(0..0, |span| span.blocks.clone());
-        self.blocks.get(blocks).unwrap_or_default()
+        self.ledger.now().blocks(span)
     }
 
-    fn span(&mut self, (number, place): Numbered<'_>, age: u8) -> usize {
+    fn span(&mut self, (number, place): Numbered<'_>, age: u8) -> Range<usize> {
         let first = self.place_spans.first(number.0, self.send);
         let mut next = first;
         while let Some(at) = next
             && let Some(span) = self.spans.get(at)
         {
             if span.age == age {
-                return at;
+                return span.blocks.clone();
             }
             next = span.next;
         }
-        let first_block = self.blocks.len();
         let baseline = self.send.before(age.into());
         let is_in = |head: &Head| head.state == State::Live && head.changes.last() > baseline;
-        if age == 1 && place.changed_at() == self.send {
+        let blocks = if age == 1 && place.changed_at() == self.send {
             // The usual case, and no need to look at every block of a large place.
             let changed = place.changed().iter();
-            self.blocks
-                .extend(changed.filter(|block| place.head(*block).is_some_and(is_in)));
+            let changed = changed.filter(|block| place.head(*block).is_some_and(is_in));
+            self.ledger.now().list(changed)
         } else {
             let heads = (0..=u16::MAX).map(BlockNumber).zip(place.heads());
             let changed = heads.filter(|(_, head)| is_in(head));
-            self.blocks.extend(changed.map(|(block, _)| block));
-        }
+            self.ledger.now().list(changed.map(|(block, _)| block))
+        };
         self.spans.push(Span {
             age,
-            blocks: first_block..self.blocks.len(),
+            blocks: blocks.clone(),
             next: first,
         });
         let at = self.spans.len() - 1;
         self.place_spans.push(number.0, self.send, at);
-        at
+        blocks
     }
 
-    /// The record of all blocks of a place that changed since a baseline; nothing if it is too long.
+    /// The records of all blocks of a place that changed since a baseline.
     pub(super) fn place(
         &mut self,
         store: &Store,
         place: Numbered<'_>,
         ages: Ages,
-    ) -> Option<usize> {
-        let number = place.0;
-        let first = self.place_records.first(number.0, self.send);
-        let found = self.find(first, ages);
-        let at = found.unwrap_or_else(|| {
+    ) -> impl ExactSizeIterator<Item = RecordIndex> + use<> {
+        let first = self.place_runs.first(place.0.0, self.send);
+        let entries = self.find(first, ages).unwrap_or_else(|| {
             let span = self.span(place, ages.baseline);
-            let at = self.encode(store, place, (Target::Place, ages), Some(span), first);
-            self.place_records.push(number.0, self.send, at);
-            at
+            let entries = self.encode(store, place, (Target::Place, ages), span);
+            self.push_run(ages, &entries, first);
+            self.place_runs
+                .push(place.0.0, self.send, self.runs.len() - 1);
+            entries
         });
-        (self.entry(at).len() <= RECORD_MAX).then_some(at)
+        indices(entries)
     }
 
     /// The record of one block.
@@ -197,85 +204,96 @@ impl Records {
         place: Numbered<'_>,
         block: BlockNumber,
         ages: Ages,
-    ) -> Option<usize> {
+    ) -> Option<RecordIndex> {
         let handle = place.1.head(block)?.handle;
-        let first = self.block_records.first(handle.0, self.send);
-        let found = self.find(first, ages);
-        Some(found.unwrap_or_else(|| {
-            let at = self.encode(store, place, (Target::Block(block), ages), None, first);
-            self.block_records.push(handle.0, self.send, at);
-            at
-        }))
+        let first = self.block_runs.first(handle.0, self.send);
+        let entries = self.find(first, ages).unwrap_or_else(|| {
+            let blocks = self.ledger.now().list(core::iter::once(block));
+            let entries = self.encode(store, place, (Target::Block(block), ages), blocks);
+            self.push_run(ages, &entries, first);
+            self.block_runs
+                .push(handle.0, self.send, self.runs.len() - 1);
+            entries
+        });
+        indices(entries).next()
     }
 
-    fn find(&mut self, first: Option<usize>, ages: Ages) -> Option<usize> {
+    fn push_run(&mut self, ages: Ages, entries: &Range<usize>, next: Option<usize>) {
+        self.figures.encoded += entries.len() as u64;
+        self.runs.push(Run {
+            ages,
+            entries: entries.clone(),
+            next,
+        });
+    }
+
+    fn find(&mut self, first: Option<usize>, ages: Ages) -> Option<Range<usize>> {
         let mut next = first;
         while let Some(at) = next
-            && let Some(entry) = self.entries.get(at)
+            && let Some(run) = self.runs.get(at)
         {
-            if entry.head.ages == ages {
-                self.figures.shared += 1;
-                return Some(at);
+            if run.ages == ages {
+                self.figures.shared += run.entries.len() as u64;
+                return Some(run.entries.clone());
             }
-            next = entry.next;
+            next = run.next;
         }
-        self.figures.encoded += 1;
         None
     }
 
+    /// Encodes blocks that are listed, and says which records they are.
     fn encode(
         &mut self,
         store: &Store,
         (number, place): Numbered<'_>,
         (target, ages): (Target, Ages),
-        span: Option<usize>,
-        next: Option<usize>,
-    ) -> usize {
-        let start = self.bytes.len();
-        let mut entry = Entry {
-            head: RecordHead {
-                place: number,
-                target,
-                form: self.form,
-                ages,
-            },
-            bytes: start..start,
-            span,
-            next,
+        blocks: Range<usize>,
+    ) -> Range<usize> {
+        let Self {
+            send,
+            form,
+            coding,
+            bytes,
+            entries,
+            ledger,
+            ..
+        } = self;
+        let head = RecordHead {
+            place: number,
+            target,
+            form: *form,
+            ages,
         };
-        self.append(store, place, &entry);
-        entry.bytes.end = self.bytes.len();
-        if entry.head.form == Form::Coded {
-            entry.head.form = Form::Packed;
-            self.append(store, place, &entry);
-            let packed = self.bytes.len() - entry.bytes.end;
-            if packed < entry.len() {
-                self.bytes.drain(start..entry.bytes.end);
-                entry.bytes.end = self.bytes.len();
-            } else {
-                entry.head.form = Form::Coded;
-                self.bytes.truncate(entry.bytes.end);
-            }
-        }
-        self.entries.push(entry);
-        self.entries.len() - 1
-    }
-
-    /// Appends a record's body.
-    fn append(&mut self, store: &Store, place: &Place, entry: &Entry) {
-        let blocks = blocks_of(entry, &self.spans, &self.blocks);
-        let changed = blocks.filter_map(|block| {
-            let head = place.head(block)?;
-            changed_block(store, (block, head), entry.head.ages, self.send)
+        let page = ledger.now();
+        let first = entries.len();
+        let (mut at, mut block) = (bytes.len(), blocks.start);
+        let mut ends = core::mem::take(&mut self.parts);
+        let changed = page.blocks(blocks).iter().filter_map(|block| {
+            let head = place.head(*block)?;
+            changed_block(store, (*block, head), ages, *send)
         });
-        record::encode_within(
-            RECORD_MAX,
-            &entry.head,
-            changed,
-            &mut self.coding,
-            &mut self.bytes,
-        );
+        record::encode_parts(&head, changed, coding, bytes, |part| ends.push(part));
+        for part in ends.drain(..) {
+            let head = RecordHead {
+                form: part.form,
+                ..head
+            };
+            entries.push(Entry {
+                head,
+                bytes: at..at + part.bytes,
+            });
+            page.add(number, block..block + part.blocks);
+            at += part.bytes;
+            block += part.blocks;
+        }
+        self.parts = ends;
+        first..self.entries.len()
     }
+}
+
+/// Indices of entries.
+fn indices(entries: Range<usize>) -> impl ExactSizeIterator<Item = RecordIndex> {
+    entries.map(|at| RecordIndex(u32::try_from(at).unwrap_or(u32::MAX)))
 }
 
 impl Entry {
@@ -283,22 +301,6 @@ impl Entry {
     pub(super) const fn len(&self) -> usize {
         self.bytes.end - self.bytes.start
     }
-}
-
-/// The blocks in a record, ascending.
-fn blocks_of(
-    entry: &Entry,
-    spans: &[Span],
-    blocks: &[BlockNumber],
-) -> impl Iterator<Item = BlockNumber> {
-    let span = entry.span.and_then(|span| spans.get(span));
-    let range = span.map_or(0..0, |span| span.blocks.clone());
-    let one = match entry.head.target {
-        Target::Block(block) => Some(block),
-        Target::Place => None,
-    };
-    let many = blocks.get(range).unwrap_or_default();
-    one.into_iter().chain(many.iter().copied())
 }
 
 /// A block with the versions that a record of it names.

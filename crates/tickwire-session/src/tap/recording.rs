@@ -4,6 +4,10 @@
 //! microseconds, `u8` kind, the kind's fields, and for datagrams and streams the bytes to the end of
 //! the record. All little-endian. A recording cut off anywhere reads up to the last whole record,
 //! which is what a crash leaves behind.
+//!
+//! One that can be played back begins with [`About`] and holds what the game told the session. One that
+//! was ended properly has an [`Index`] behind everything else, and behind that an end of fixed length
+//! that says where the index is.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -11,11 +15,12 @@ use core::net::{IpAddr, Ipv6Addr};
 
 use tickwire_wire::{DecodeError, LittleEndian};
 
+use super::index::Index;
 use super::{Input, Observer};
 use crate::{Addr, Ended, Host, Instant, Path, Room, StreamId, Transmit};
 
-type Reader<'a> = tickwire_wire::Reader<'a, LittleEndian>;
-type Writer<'a> = tickwire_wire::Writer<'a, LittleEndian>;
+pub(super) type Reader<'a> = tickwire_wire::Reader<'a, LittleEndian>;
+pub(super) type Writer<'a> = tickwire_wire::Writer<'a, LittleEndian>;
 
 /// Records everything through `sink`, which gets whole records.
 ///
@@ -24,6 +29,9 @@ type Writer<'a> = tickwire_wire::Writer<'a, LittleEndian>;
 pub struct Recorder<F> {
     sink: F,
     record: Vec<u8>,
+    /// Bytes so far.
+    written: u64,
+    index: Index,
 }
 
 impl<F: FnMut(&[u8])> Recorder<F> {
@@ -33,7 +41,44 @@ impl<F: FnMut(&[u8])> Recorder<F> {
         Self {
             sink,
             record: Vec::new(),
+            written: Recording::MAGIC.len() as u64,
+            index: Index::default(),
         }
+    }
+
+    /// Says what is recorded. Comes first.
+    pub fn about(&mut self, now: Instant, about: &About<'_>) {
+        self.write(now, 32, |w| {
+            w.u8(match about.side {
+                Recorded::Client => 0,
+                Recorded::Server => 1,
+            });
+            write_addr(w, about.peer);
+            let name = about.protocol.as_bytes();
+            let length = u8::try_from(name.len()).unwrap_or(u8::MAX);
+            w.u8(length);
+            w.bytes(name.get(..length.into()).unwrap_or_default());
+            w.bytes(about.words);
+        });
+    }
+
+    /// Records what the game told the session, in the game's own words.
+    pub fn game(&mut self, now: Instant, words: &[u8]) {
+        self.write(now, 33, |w| w.bytes(words));
+    }
+
+    /// Says that from here on everything is told anew, so that playing back may begin here.
+    pub fn mark(&mut self, now: Instant) {
+        self.index.push(now, self.written);
+        self.write(now, 34, |_| ());
+    }
+
+    /// Ends the recording with its index. Nothing may follow.
+    pub fn finish(&mut self, now: Instant) {
+        let at = self.written;
+        let index = core::mem::take(&mut self.index);
+        self.write(now, 35, |w| index.write(w));
+        self.write(now, 36, |w| w.u64(at));
     }
 
     fn write(&mut self, now: Instant, kind: u8, fields: impl FnOnce(&mut Writer<'_>)) {
@@ -52,6 +97,7 @@ impl<F: FnMut(&[u8])> Recorder<F> {
         if let Some(place) = self.record.first_chunk_mut::<4>() {
             *place = length.to_le_bytes();
         }
+        self.written += self.record.len() as u64;
         (self.sink)(&self.record);
     }
 }
@@ -128,6 +174,40 @@ pub enum Record<'a> {
     Input(Input<'a>),
     /// A result of `poll_transmit`, with its bytes.
     Output(Transmit, &'a [u8]),
+    /// What is recorded.
+    About(About<'a>),
+    /// What the game told the session, in the game's own words.
+    Game(&'a [u8]),
+    /// From here on everything is told anew.
+    Mark,
+    /// Where the marks are; see [`Index::decode`].
+    Index(&'a [u8]),
+    /// The end of a recording, and at which of its bytes the index begins.
+    End {
+        /// Counted from the first byte of the file.
+        index: u64,
+    },
+}
+
+/// What a recording is of.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct About<'a> {
+    /// Which side was watched.
+    pub side: Recorded,
+    /// The other side: a client's server, or the client of a server for whom it is played back.
+    pub peer: Addr,
+    /// The protocol's name, at most 255 bytes of it.
+    pub protocol: &'a str,
+    /// What else is needed to make such a session again, in the game's own words.
+    pub words: &'a [u8],
+}
+
+/// Whose session was watched.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[expect(missing_docs, reason = "the variants say it")]
+pub enum Recorded {
+    Client,
+    Server,
 }
 
 impl<'a> Record<'a> {
@@ -161,11 +241,14 @@ impl core::error::Error for BadRecording {}
 
 impl<'a> Recording<'a> {
     /// First bytes of every recording; the last is the version.
-    pub const MAGIC: &'static [u8; 8] = b"tickrec\x01";
+    pub const MAGIC: &'static [u8; 8] = b"tickrec\x02";
 
     /// Bytes of a record, its length not counted: no datagram is longer, and drivers hand in streams
     /// in smaller pieces.
     pub const RECORD_MAX: usize = 128 * 1_024;
+
+    /// Bytes of the record that ends a recording, its length included.
+    pub const END: usize = 4 + 9 + 8;
 
     /// Opens a recording.
     pub fn new(bytes: &'a [u8]) -> Result<Self, BadRecording> {
@@ -194,6 +277,13 @@ fn read_record<'a>(r: &mut Reader<'a>) -> Result<(Instant, Record<'a>), DecodeEr
     let now = Instant::from_micros(r.u64("time")?);
     let record = match r.u8("kind")? {
         kind @ 0..16 => Record::Input(read_input(r, kind)?),
+        32 => Record::About(read_about(r)?),
+        33 => Record::Game(read_rest(r)?),
+        34 => Record::Mark,
+        35 => Record::Index(read_rest(r)?),
+        36 => Record::End {
+            index: r.u64("index")?,
+        },
         kind => {
             let transmit = read_transmit(r, kind)?;
             Record::Output(transmit, read_rest(r)?)
@@ -201,6 +291,24 @@ fn read_record<'a>(r: &mut Reader<'a>) -> Result<(Instant, Record<'a>), DecodeEr
     };
     r.finish()?;
     Ok((now, record))
+}
+
+fn read_about<'a>(r: &mut Reader<'a>) -> Result<About<'a>, DecodeError> {
+    let side = match r.u8("side")? {
+        0 => Recorded::Client,
+        1 => Recorded::Server,
+        other => return Err(r.refuse("side", other.into())),
+    };
+    let peer = read_addr(r)?;
+    let length = r.u8("length")?;
+    let name = r.bytes("protocol", length.into())?;
+    let protocol = core::str::from_utf8(name).map_err(|_| r.refuse("protocol", 0))?;
+    Ok(About {
+        side,
+        peer,
+        protocol,
+        words: read_rest(r)?,
+    })
 }
 
 fn read_input<'a>(r: &mut Reader<'a>, kind: u8) -> Result<Input<'a>, DecodeError> {

@@ -79,7 +79,7 @@ fn a_recording_reads_back_as_the_calls_that_were_made() {
         .iter()
         .filter_map(|&(now, record)| match record {
             Record::Output(transmit, bytes) => Some((now.as_millis(), transmit, bytes)),
-            Record::Input(_) => None,
+            _ => None,
         })
         .collect();
     assert_eq!(
@@ -137,6 +137,7 @@ fn replaying_a_recording_gives_the_recorded_output() {
                 assert_eq!(out, bytes);
                 compared += 1;
             }
+            other => panic!("nobody said {other:?}"),
         }
     }
     assert_eq!(compared, 1);
@@ -157,4 +158,51 @@ fn a_recording_cut_anywhere_reads_up_to_the_last_whole_record() {
         assert!(read.len() < whole.len());
     }
     assert_eq!(Recording::new(&file[..7]).err(), Some(BadRecording));
+}
+
+#[test]
+fn what_is_said_around_the_calls_reads_back() {
+    let mut file = Vec::new();
+    let mut recorder = Recorder::new(|b: &[u8]| file.extend_from_slice(b));
+    let ms = Instant::from_millis;
+    let about = About {
+        side: Recorded::Server,
+        peer: PEER,
+        protocol: "native",
+        words: b"Ada",
+    };
+    recorder.about(ms(1), &about);
+    recorder.game(ms(2), b"act");
+    recorder.mark(ms(3));
+    recorder.finish(ms(4));
+    drop(recorder);
+
+    let records = Recording::new(&file).unwrap();
+    let records: Vec<_> = records.map(|record| record.unwrap().1).collect();
+    let [
+        Record::About(read),
+        Record::Game(b"act"),
+        Record::Mark,
+        Record::Index(index),
+        Record::End { index: at },
+    ] = records[..]
+    else {
+        panic!("{records:?}");
+    };
+    assert_eq!(read, about);
+    let (time, mark) = Index::decode(index).unwrap().before(ms(9)).unwrap();
+    assert_eq!(time, ms(3));
+    // Both name the byte at which a record begins.
+    let record_at = |at: u64| {
+        let rest = [Recording::MAGIC, &file[usize::try_from(at).unwrap()..]].concat();
+        let kind = Recording::new(&rest)
+            .unwrap()
+            .next()
+            .unwrap()
+            .map(|it| it.0);
+        kind.unwrap()
+    };
+    assert_eq!((record_at(mark), record_at(at)), (ms(3), ms(4)));
+    let end = file.len() - Recording::END;
+    assert_eq!(record_at(end as u64), ms(4));
 }

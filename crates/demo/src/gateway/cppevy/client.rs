@@ -4,24 +4,34 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tickwire_dialects::cppevy::{
-    ActError, ActionId, Client, ClientConfig, ClientEvent, EndReason, EventId, Phase, SyncId,
+    ActError, ActionId, Client, ClientConfig, ClientEvent, EndReason, EventId, Phase, StateId,
+    SyncId,
 };
 use tickwire_session::{Addr, Events, Failure, Instant, Reason, Session};
 
+use super::content::Content;
+use super::helm::{Helm, LONGEST};
 use super::shots::Shots;
 use super::words::{self, ScoreLine, Shot};
 use super::{
-    ARCHETYPES, CHAT, CONTROLS, DESTROYED, HEADING, HEALTH, POSITION, SAID, SCORE, SELECT, SHOT,
-    SHOT_GONE, TELEPORT, VELOCITY, loadout_codes, registry,
+    ARCHETYPES, CHAT, CONTROLS, DESTROYED, EMBLEM, HEADING, HEALTH, POSITION, SAID, SCORE, SELECT,
+    SHOT, SHOT_GONE, TELEPORT, VELOCITY, loadout_codes, registry,
 };
+use crate::flight::Flight;
 use crate::gateway::{ArenaClient, ClientGateway, Ending, Notice, Status};
+use crate::orbit::Body;
 use crate::{Heading, Intent, Kind, Loadout, OwnerId, Score, Seen, SeenId, View};
 
 /// Between two sendings of the controls: 30 a second.
 const CONTROLS_PERIOD: Duration = Duration::from_millis(33);
 
-/// How far a ship is moved on without news of it.
-const PREDICTION_MAX: Duration = Duration::from_millis(250);
+/// Between two looks at what was missed, and how many states are asked for then: eight a second, of which a
+/// server honours ten.
+const MISSED_PERIOD: Duration = Duration::from_millis(250);
+const MISSED_AT_ONCE: usize = 2;
+
+/// A state that was not told for so long was missed: a server tells each once a second at least.
+const MISSED_AFTER: Duration = Duration::from_millis(1_200);
 
 /// Shots and entities are numbered apart; in a view they must not meet.
 const SHOT_BIT: u32 = 1 << 16;
@@ -40,6 +50,14 @@ pub(super) struct Gateway {
     refused: Option<Reason>,
     intent: Intent,
     next_controls: Instant,
+    next_look: Instant,
+    /// Somebody looks at a screen. A bot has many like it beside itself, and aims as well without what that
+    /// takes.
+    is_watched: bool,
+    helm: Helm,
+    content: Content,
+    /// The planet that the own ship is nearest to.
+    near: Option<String>,
 }
 
 impl Gateway {
@@ -60,6 +78,11 @@ impl Gateway {
             refused: None,
             intent: Intent::default(),
             next_controls: now,
+            next_look: now,
+            is_watched: false,
+            helm: Helm::default(),
+            content: Content::default(),
+            near: None,
         }
     }
 
@@ -113,6 +136,12 @@ impl Gateway {
                     self.set_score(line);
                 }
             }
+            EMBLEM => {
+                let actor = data.try_into().map(u16::from_le_bytes);
+                if let Some(actor) = actor.ok().and_then(SyncId::new) {
+                    self.content.handle_emblem(actor);
+                }
+            }
             DESTROYED => {
                 if let Ok(by) = core::str::from_utf8(data) {
                     notices.push(Notice::Killed {
@@ -137,10 +166,7 @@ impl Gateway {
         let velocity = state(VELOCITY)
             .and_then(words::decode_vector)
             .unwrap_or_default();
-        let age = self
-            .client
-            .state_age(now, id, POSITION)?
-            .min(PREDICTION_MAX);
+        let age = self.client.state_age(now, id, POSITION)?.min(LONGEST);
         let degrees = state(HEADING)
             .and_then(words::decode_number)
             .unwrap_or_default();
@@ -160,11 +186,70 @@ impl Gateway {
     fn send_controls(&mut self, now: Instant) {
         if self.client.phase() == Phase::Playing && now >= self.next_controls {
             self.next_controls = now + CONTROLS_PERIOD;
+            self.helm.note(now, &self.intent);
             // Playing, registered and short: it is taken.
             self.client
                 .input(CONTROLS, &words::encode_intent(&self.intent))
                 .ok();
         }
+    }
+
+    /// Asks for states that were not told for longer than a server may be silent about them.
+    fn request_missed(&mut self, now: Instant) {
+        if self.client.phase() != Phase::Playing || now < self.next_look {
+            return;
+        }
+        self.next_look = now + MISSED_PERIOD;
+        let entities = self.client.entities().map(|(entity, _)| entity);
+        let states = entities.flat_map(|entity| {
+            [POSITION, VELOCITY, HEALTH, HEADING].map(|component| StateId { entity, component })
+        });
+        let is_missed = |state: &StateId| {
+            let age = self.client.state_age(now, state.entity, state.component);
+            age.is_some_and(|age| age >= MISSED_AFTER)
+        };
+        let missed: Vec<_> = states.filter(is_missed).take(MISSED_AT_ONCE).collect();
+        for state in missed {
+            // If too many wait, they are asked for in the next look.
+            self.client.request_state(state).ok();
+        }
+    }
+
+    /// Has the own ship move by the assumed controls.
+    fn assume(&mut self, now: Instant, view: &mut View) {
+        let bodies: Vec<_> = view.seen.iter().filter_map(body).collect();
+        let own = view.own_ship;
+        let ship = view.seen.iter_mut().find(|seen| Some(seen.id) == own);
+        let (Some(ship), Some(told)) = (ship, self.own_flight(now)) else {
+            return self.helm.reset();
+        };
+        let flight = self.helm.show(now, told, &bodies);
+        ship.position = flight.position();
+        ship.heading = flight.heading();
+    }
+
+    /// The own ship as last told, and up to when the controls that were sent are in it.
+    fn own_flight(&self, now: Instant) -> Option<(Flight, Instant)> {
+        let id = self.client.actor()?;
+        let state = |component| self.client.state(now, id, component);
+        let position = words::decode_vector(state(POSITION)?)?;
+        let velocity = words::decode_vector(state(VELOCITY)?)?;
+        let degrees = words::decode_number(state(HEADING)?)?;
+        let flight = Flight::new(position, velocity, Heading::from_degrees(degrees));
+        let age = self.client.state_age(now, id, POSITION)?;
+        Some((flight, now.before(age + self.client.one_way())))
+    }
+
+    /// The planet that is nearest to the own ship.
+    fn nearest_planet(&self, view: &View) -> Option<String> {
+        let own = view.own_ship()?.position;
+        let planets = view.seen.iter().filter(|seen| seen.kind == Kind::Planet);
+        let away = |planet: &&Seen| (planet.position - own).length();
+        let nearer = |a: &(usize, &Seen), b: &(usize, &Seen)| away(&a.1).total_cmp(&away(&b.1));
+        let (number, _) = planets.enumerate().min_by(nearer)?;
+        self.content
+            .planet(number)
+            .map(|name| format!("near {name}"))
     }
 
     fn ask(&mut self, now: Instant, action: ActionId, data: &[u8]) -> Result<(), ActError> {
@@ -193,6 +278,7 @@ impl ClientGateway for Gateway {
                 }
                 ClientEvent::ActorLeft(actor) => {
                     self.newcomers.remove(&actor);
+                    self.content.forget(actor);
                     let name = self.name_of(actor);
                     self.remove_score(actor);
                     notices.push(Notice::Left {
@@ -223,13 +309,20 @@ impl ClientGateway for Gateway {
                 ClientEvent::Dismissed(entity, _) => {
                     self.remove_score(entity);
                 }
-                _ => {}
+                other => self.content.handle(other, notices),
             }
+        }
+        self.content.advance(now, &mut self.client, notices);
+        if self.is_watched {
+            self.request_missed(now);
         }
         self.send_controls(now);
     }
 
     fn status(&self) -> Status {
+        if let (Phase::Playing, Some((have, of))) = (self.client.phase(), self.content.progress()) {
+            return Status::Loading { have, of };
+        }
         match self.client.phase() {
             Phase::Dialling | Phase::Joining | Phase::Attaching => Status::Connecting,
             Phase::Playing | Phase::Leaving => Status::Playing,
@@ -245,6 +338,10 @@ impl ClientGateway for Gateway {
                 _ => Ending::broken_off(self.was_in),
             }),
         }
+    }
+
+    fn remark(&self) -> Option<String> {
+        self.near.clone()
     }
 
     fn last_words(&self) -> Option<String> {
@@ -298,11 +395,27 @@ impl ArenaClient for Gateway {
         if view.own_ship.is_some() {
             self.refused = None;
         }
+        if self.is_watched {
+            self.assume(now, &mut view);
+            self.near = self.nearest_planet(&view);
+        }
         view
     }
 
     fn scores(&self) -> Vec<Score> {
-        self.scores.iter().flatten().map(score).collect()
+        let own = self.client.actor();
+        let others_emblem = |line: &ScoreLine| {
+            let emblem = self.content.emblem(line.actor);
+            emblem.filter(|_| own != Some(line.actor))
+        };
+        let lines = self.scores.iter().flatten();
+        lines.map(|line| score(line, others_emblem(line))).collect()
+    }
+
+    fn load_content(&mut self, emblem: Option<char>) -> Result<(), String> {
+        self.is_watched = true;
+        self.content.want(emblem);
+        Ok(())
     }
 
     fn act(&mut self, intent: &Intent) {
@@ -329,14 +442,28 @@ fn shown_shot(now: Instant, heard: Instant, shot: &Shot) -> Seen {
     }
 }
 
-fn score(line: &ScoreLine) -> Score {
+fn score(line: &ScoreLine, emblem: Option<char>) -> Score {
+    let name = match emblem {
+        Some(emblem) => format!("{emblem} {}", line.name),
+        None => line.name.clone(),
+    };
     Score {
         owner: owner(line.actor),
-        name: line.name.clone(),
+        name,
         kills: line.kills,
         deaths: line.deaths,
         ping: None,
     }
+}
+
+/// What pulls at a ship, if this does.
+fn body(seen: &Seen) -> Option<Body> {
+    let is_sun = seen.kind == Kind::Sun;
+    (is_sun || seen.kind == Kind::Planet).then_some(Body {
+        position: seen.position,
+        radius: seen.reach,
+        is_sun,
+    })
 }
 
 fn owner(actor: SyncId) -> OwnerId {
@@ -346,8 +473,8 @@ fn owner(actor: SyncId) -> OwnerId {
 #[cfg(test)]
 mod tests {
     use tickwire_dialects::cppevy::limits::ACTION_PATIENCE;
-    use tickwire_dialects::cppevy::message::{Data, Object, PayloadWriter};
-    use tickwire_session::{Path, Room, StreamId};
+    use tickwire_dialects::cppevy::message::{Data, Object, Payload, PayloadWriter, Sender};
+    use tickwire_session::{Path, Room, StreamId, Transmit};
     use tickwire_sim::addr::loopback;
 
     use super::*;
@@ -434,5 +561,93 @@ mod tests {
         }
         let (status, words) = refused(Reason::Unavailable);
         assert_eq!((status, words), (Status::Ended(Ending::Full), None));
+    }
+
+    /// A client that plays as actor 0, whose ship is at the origin.
+    fn playing() -> Gateway {
+        let mut gateway = joining();
+        gateway.load_content(None).unwrap();
+        let (action, message) = (ActionId::JOIN, Data::new(&[0; 10]).unwrap());
+        tell(&mut gateway, &Object::Success { action, message });
+        let (event, data) = (EventId::SUMMON, Data::new(&[0, 0, 1]).unwrap());
+        tell(&mut gateway, &Object::Event { event, data });
+        let (action, message) = (ActionId::ATTACH, Data::EMPTY);
+        show(&mut gateway, NOW, &[Object::Success { action, message }]);
+        let entity = SyncId::default();
+        let states =
+            [(POSITION, 8), (VELOCITY, 8), (HEALTH, 1), (HEADING, 4)].map(|(component, length)| {
+                let value = if component == HEALTH {
+                    &[100]
+                } else {
+                    &[0; 8][..length]
+                };
+                let state = StateId { entity, component };
+                let value = Data::new(value).unwrap();
+                Object::State { state, value }
+            });
+        show(&mut gateway, NOW, &states);
+        gateway.collect(NOW, &mut Vec::new());
+        gateway
+    }
+
+    /// The server says this by UDP, a millisecond after it began.
+    fn show(gateway: &mut Gateway, now: Instant, objects: &[Object<'_>]) {
+        let mut bytes = Vec::new();
+        let mut payload = PayloadWriter::new(&mut bytes, 1);
+        for object in objects {
+            payload.push(object).unwrap();
+        }
+        payload.finish();
+        gateway.client.handle_datagram(now, loopback(1), &bytes);
+    }
+
+    /// What it has to say by UDP now.
+    fn cast(gateway: &mut Gateway, now: Instant) -> Vec<Vec<u8>> {
+        let path = Path::Datagrams(loopback(1));
+        gateway.client.handle_room(now, path, Room::DATAGRAMS);
+        let (mut all, mut out) = (Vec::new(), Vec::new());
+        while let Some(transmit) = gateway.client.poll_transmit(now, &mut out) {
+            let bytes = core::mem::take(&mut out);
+            if matches!(transmit, Transmit::Datagram { .. }) {
+                all.push(bytes);
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn the_own_ship_moves_before_the_server_has_answered() {
+        let mut gateway = playing();
+        let own = |gateway: &mut Gateway, now| gateway.view(now).own_ship().unwrap().position;
+        let before = own(&mut gateway, NOW);
+        gateway.act(&Intent {
+            forward: true,
+            ..Intent::default()
+        });
+        let soon = NOW + Duration::from_millis(40);
+        gateway.collect(soon, &mut Vec::new());
+        let shown = own(&mut gateway, soon + Duration::from_millis(60));
+        assert!((shown - before).length() > 0.1, "{shown:?}");
+    }
+
+    #[test]
+    fn what_was_missed_is_asked_for() {
+        let mut gateway = playing();
+        let asked = |gateway: &mut Gateway, now| {
+            gateway.collect(now, &mut Vec::new());
+            let mut asked = Vec::new();
+            for bytes in cast(gateway, now) {
+                let payload = Payload::decode(&bytes, Sender::Client).unwrap();
+                asked.extend(payload.objects().filter_map(|object| match object {
+                    Object::StateRequest { state } => Some(state.component),
+                    _ => None,
+                }));
+            }
+            asked
+        };
+        assert_eq!(asked(&mut gateway, NOW + Duration::from_millis(500)), []);
+        let late = NOW + MISSED_AFTER + Duration::from_millis(50);
+        assert_eq!(asked(&mut gateway, late), [POSITION, VELOCITY]);
+        assert_eq!(asked(&mut gateway, late + Duration::from_millis(1)), []);
     }
 }

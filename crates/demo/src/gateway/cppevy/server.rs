@@ -9,10 +9,11 @@ use tickwire_dialects::cppevy::{
 };
 use tickwire_session::{Events, Instant, Session, TokenBucket};
 
+use super::content::{self, emblem_asset};
 use super::words::{self, ScoreLine, Shot};
 use super::{
-    ARCHETYPES, CHAT, CONTROLS, DESTROYED, HEADING, HEALTH, POSITION, SAID, SCORE, SELECT, SHOT,
-    SHOT_GONE, VELOCITY, loadout, registry,
+    ARCHETYPES, CHAT, CONTROLS, DESTROYED, EMBLEM, HEADING, HEALTH, POSITION, SAID, SCORE, SELECT,
+    SHOT, SHOT_GONE, VELOCITY, loadout, registry,
 };
 use crate::gateway::{Notice, ServerGateway};
 use crate::{Arena, Entity, EntityId, Event, Kind, PilotId, Worlds, limits};
@@ -43,6 +44,8 @@ pub(super) struct Gateway {
     /// What was fired and told of.
     shots: BTreeSet<EntityId>,
     scores: BTreeMap<SyncId, ScoreLine>,
+    /// Those who have an emblem.
+    emblems: BTreeSet<SyncId>,
 }
 
 /// A client in the arena.
@@ -59,10 +62,13 @@ impl Gateway {
             registry: registry(),
             actor: archetype(Kind::Ship).unwrap_or_default(),
             clients: Some(CLIENTS_MAX),
+            uploads: content::EMBLEM_MAX,
         };
         let mut server = Server::new(now, secret, config);
-        // Short, and within what an asset may be: it cannot be refused.
-        server.add_asset("rules", include_bytes!("rules.txt")).ok();
+        for (name, bytes) in content::ASSETS {
+            // Short, and within what an asset may be: it cannot be refused.
+            server.add_asset(name, bytes).ok();
+        }
         Self {
             server,
             clients: BTreeMap::new(),
@@ -70,6 +76,7 @@ impl Gateway {
             shown: BTreeMap::new(),
             shots: BTreeSet::new(),
             scores: BTreeMap::new(),
+            emblems: BTreeSet::new(),
         }
     }
 
@@ -94,6 +101,7 @@ impl Gateway {
                     );
                     self.actors.insert(pilot, actor);
                     self.tell_scores(now, actor);
+                    self.tell_emblems(now, actor);
                     notices.push(Notice::Joined { name });
                 }
                 // Somebody of another protocol took the last place since places were last counted.
@@ -109,8 +117,19 @@ impl Gateway {
                 // The answers here are shorter than an object.
                 self.server.answer(now, token, answer).ok();
             }
+            ServerEvent::Offered { name, token, .. } => {
+                let answer = match name.as_str() {
+                    content::EMBLEM => Answer::Success(&[]),
+                    _ => Answer::Failure(Reason::Unavailable),
+                };
+                self.server.answer(now, token, answer).ok();
+            }
+            ServerEvent::Uploaded { actor, bytes, .. } => self.wear(now, actor, &bytes),
             ServerEvent::Left { actor, why } => {
                 self.scores.remove(&actor);
+                if self.emblems.remove(&actor) {
+                    self.server.remove_asset(&emblem_asset(actor));
+                }
                 if let Some(client) = self.clients.remove(&actor) {
                     self.actors.remove(&client.pilot);
                     let name = name_of(arena, client.pilot);
@@ -122,6 +141,27 @@ impl Gateway {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Shows everybody somebody's emblem. What is none is left at that.
+    fn wear(&mut self, now: Instant, actor: SyncId, bytes: &[u8]) {
+        let name = emblem_asset(actor);
+        if content::emblem(bytes).is_some() && self.server.add_asset(&name, bytes).is_ok() {
+            self.emblems.insert(actor);
+            let number = actor.number().to_le_bytes();
+            let others = Audience::AllBut(actor);
+            // Registered, and two bytes.
+            self.server.event(now, others, EMBLEM, &number).ok();
+        }
+    }
+
+    /// Tells a newcomer who has an emblem.
+    fn tell_emblems(&mut self, now: Instant, actor: SyncId) {
+        for wearer in &self.emblems {
+            let number = wearer.number().to_le_bytes();
+            let one = Audience::One(actor);
+            self.server.event(now, one, EMBLEM, &number).ok();
         }
     }
 

@@ -7,7 +7,7 @@ use tickwire_native::{Client, ClientConfig, ClientEvent, EndReason, Phase, Role}
 use tickwire_session::{Addr, Events, Instant, Session};
 
 use super::game::{ArenaGame, Body, Controls, News, Ship, Shot, Wish, owner, select};
-use crate::gateway::{ArenaClient, ClientGateway, Ending, Notice, Status};
+use crate::gateway::{ArenaClient, ClientGateway, Ending, Notice, Spectator, Status};
 use crate::limits::PILOTS;
 use crate::{Intent, Loadout, OwnerId, Score, SeenId, View};
 
@@ -20,22 +20,20 @@ pub(super) struct Gateway {
 }
 
 impl Gateway {
-    pub(super) fn new(now: Instant, server: Addr, name: &str, loadout: Loadout) -> Self {
-        let config = ClientConfig {
-            server,
-            name: name.into(),
-            role: Role::Player,
-        };
-        let mut client = Client::new(now, config);
-        // It goes out when the server answers.
-        client.say(&select(loadout)).ok();
+    pub(super) fn new(now: Instant, server: Addr, name: &str, role: Role) -> Self {
+        let name = name.into();
         Self {
-            client,
+            client: Client::new(now, ClientConfig { server, name, role }),
             own: None,
             scores: BTreeMap::new(),
             was_in: false,
             last_words: None,
         }
+    }
+
+    /// Chooses weapons. It goes out when the server answers.
+    pub(super) fn select(&mut self, loadout: Loadout) {
+        self.client.say(&select(loadout)).ok();
     }
 
     fn handle_news(&mut self, news: News, notices: &mut Vec<Notice>) {
@@ -159,6 +157,12 @@ impl ClientGateway for Gateway {
 
     fn disconnect(&mut self, now: Instant) {
         self.client.leave(now);
+    }
+}
+
+impl Spectator for Gateway {
+    fn ask_anew(&mut self) {
+        self.client.ask_anew();
     }
 }
 

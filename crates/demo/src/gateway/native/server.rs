@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use tickwire_native::{PlayerId, Server, ServerConfig, ServerEvent, To};
+use tickwire_native::{PlayerId, Role, Server, ServerConfig, ServerEvent, To};
 use tickwire_session::{Events, Instant, Session, TokenBucket};
 
 use super::game::{ArenaGame, News, Thing, Wish, loadout, number};
 use crate::arena::Event;
 use crate::gateway::{Notice, ServerGateway};
-use crate::{Arena, EntityId, PilotId, Worlds, limits};
+use crate::{Arena, EntityId, Kind, PilotId, Worlds, limits};
 
 /// Chats at once, and how soon one more.
 const CHATS_AT_ONCE: u32 = 8;
@@ -17,6 +17,9 @@ const CHAT_REFILL: Duration = Duration::from_millis(1_250);
 
 /// Steps between two looks at the scores: only changes are told.
 const SCORE_STEPS: u64 = 15;
+
+/// How far from the middle somebody sees who looks on: beyond the wall.
+const WATCHED: f32 = 7_000.0;
 
 pub(super) struct Gateway {
     server: Server<ArenaGame>,
@@ -54,15 +57,18 @@ impl Gateway {
         notices: &mut Vec<Notice>,
     ) {
         match event {
+            ServerEvent::Joined {
+                player,
+                role: Role::Spectator,
+                ..
+            } => self.let_watch(player, arena),
             ServerEvent::Joined { player, name, .. } => match arena.join(&name) {
                 Ok(pilot) => {
                     let chats = TokenBucket::new(now, CHATS_AT_ONCE, CHAT_REFILL);
                     self.players.insert(player, Player { pilot, chats });
                     let owner = number(pilot.into());
                     self.tell(To::Player(player), &News::You { owner });
-                    for score in self.scores.values().cloned().collect::<Vec<_>>() {
-                        self.tell(To::Player(player), &score);
-                    }
+                    self.tell_scores(player);
                     notices.push(Notice::Joined { name });
                 }
                 Err(full) => self.server.kick(now, player, &full.to_string()),
@@ -79,6 +85,22 @@ impl Gateway {
                 self.handle_wish(now, player, message, arena, notices)
             }
             _ => {}
+        }
+    }
+
+    /// Lets somebody look on, from the middle and over all of the arena, where nobody hides.
+    fn let_watch(&mut self, player: PlayerId, arena: &Arena) {
+        let mut bodies = arena.entities().filter(|(_, it)| it.kind() == Kind::Sun);
+        if let Some(sun) = bodies.next().and_then(|(id, _)| self.things.get(&id)) {
+            self.server.look_from(player, *sun);
+        }
+        self.server.set_sight(player, WATCHED);
+        self.tell_scores(player);
+    }
+
+    fn tell_scores(&mut self, player: PlayerId) {
+        for score in self.scores.values().cloned().collect::<Vec<_>>() {
+            self.tell(To::Player(player), &score);
         }
     }
 

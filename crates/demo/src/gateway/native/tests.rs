@@ -45,7 +45,8 @@ fn bots_on_a_bad_network_fly_fight_and_keep_score() {
             network.add_node(machine(number + 2, 5_000));
             let bot = Bot::new(number.into());
             let name = format!("bot-{number}");
-            let client = client::Gateway::new(Instant::ZERO, addr, &name, bot.loadout());
+            let mut client = client::Gateway::new(Instant::ZERO, addr, &name, Role::Player);
+            client.select(bot.loadout());
             (bot, client, 0)
         })
         .collect();
@@ -95,7 +96,8 @@ fn the_own_ship_moves_at_once_and_does_not_jump() {
     network.add_node(machine(2, 5_000));
     let mut host = Host::new(1, 0);
     host.open(Box::new(server::Gateway::new(Instant::ZERO, [7; 32])));
-    let mut client = client::Gateway::new(Instant::ZERO, addr, "Ada", crate::Loadout::UNARMED);
+    let mut client = client::Gateway::new(Instant::ZERO, addr, "Ada", Role::Player);
+    client.select(crate::Loadout::UNARMED);
     let (mut last, mut largest, mut seen) = (None, 0.0_f64, 0);
     for step in 0..1_200_u32 {
         let mut sessions = host.sessions();

@@ -5,16 +5,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tickwire_dialects::pixmess;
 use tickwire_dialects::pixmess::limits::CHUNKS_HELD;
 use tickwire_dialects::pixmess::{
-    BadName, ChunkId, ChunkXy, Client, ClientConfig, ClientEvent, EndReason, Phase, SetId, Version,
+    ChunkId, ChunkXy, Client, ClientConfig, ClientEvent, EndReason, Phase, PlayerId, SetId, Version,
 };
 use tickwire_session::{Addr, Events, Instant, Session};
 
-use super::{block, block_id_to_wire, block_to_wire, cell, direction_to_wire, look, look_to_wire};
 use crate::gateway::{ClientGateway, Ending, Notice, Resident, Status, TileClient};
-use crate::tiles::{self, Block, BlockId, Cell, Direction, Look, Sublayer, Tile};
+use crate::tiles::{Block, BlockId, Cell, Direction, Look, Sublayer, Tile};
 
 /// Chunks that are held on each side of the player's own: the view reaches 64 cells at least.
 const REACH: i32 = 1;
@@ -26,6 +24,10 @@ const KEPT: u32 = 2;
 /// How far away the train is worth looking at, in chunks.
 const TRAIN_REACH: u32 = 2;
 
+/// How far a spectator may look away from the plaza, in chunks: further away, a server releases what is
+/// asked for.
+const CAMERA_REACH: u32 = 14;
+
 /// How long a request may take before it is repeated, and how soon one that was refused is.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -34,6 +36,8 @@ pub(super) struct Gateway {
     /// Chunks that were asked for and have not come, and when that was.
     asked: BTreeMap<ChunkId, Instant>,
     was_in: bool,
+    /// Where a spectator looks; it stands nowhere.
+    camera: Option<Cell>,
     bytes_heard: u64,
     heard: Option<Instant>,
 }
@@ -41,17 +45,15 @@ pub(super) struct Gateway {
 impl Gateway {
     /// A client that begins to connect; an error says what is wrong with the name.
     pub(super) fn new(now: Instant, server: Addr, name: &str, look: Look) -> Result<Self, String> {
-        // pixmess lets whoever has no name watch, and here everybody walks.
-        if name.is_empty() {
-            return Err(BadName::Empty.to_string());
-        }
         let config = ClientConfig::new(server, Version::Two, name);
         let mut config = config.map_err(|why| why.to_string())?;
-        config.look = look_to_wire(look);
+        config.look = look;
         Ok(Self {
             client: Client::new(now, config),
             asked: BTreeMap::new(),
             was_in: false,
+            // The server has spectators look at the plaza.
+            camera: name.is_empty().then_some(Cell::default()),
             bytes_heard: 0,
             heard: None,
         })
@@ -59,7 +61,7 @@ impl Gateway {
 
     /// Asks for what should be seen, and lets go what is far away.
     fn look_around(&mut self, now: Instant) {
-        let Some(at) = self.client.position() else {
+        let Some(at) = self.position() else {
             return;
         };
         for chunk in self.wanted(at) {
@@ -87,7 +89,7 @@ impl Gateway {
     }
 
     /// The chunks around a cell, the nearest first, and the sets that are near.
-    fn wanted(&self, at: pixmess::Cell) -> Vec<ChunkId> {
+    fn wanted(&self, at: Cell) -> Vec<ChunkId> {
         let home = at.chunk();
         let sides = || -REACH..=REACH;
         let around = sides().flat_map(|y| sides().map(move |x| (x, y)));
@@ -112,7 +114,7 @@ impl Gateway {
     }
 
     /// How many chunks lie between a chunk and a cell of the root; `None` if its set is gone.
-    fn distance(&self, chunk: ChunkId, from: pixmess::Cell) -> Option<u32> {
+    fn distance(&self, chunk: ChunkId, from: Cell) -> Option<u32> {
         if chunk.set == SetId::ROOT {
             return Some(chunk.at.distance(from.chunk()));
         }
@@ -121,17 +123,17 @@ impl Gateway {
     }
 
     fn root_tile(&self, at: Cell) -> Option<Tile> {
-        self.tile_of(tiles::SetId::ROOT, at)
+        self.tile_of(SetId::ROOT, at)
     }
 
-    fn tile_of(&self, set: tiles::SetId, cell: Cell) -> Option<Tile> {
+    fn tile_of(&self, set: SetId, cell: Cell) -> Option<Tile> {
         let seen = |sublayer| {
             let id = BlockId {
                 set,
                 cell,
                 sublayer,
             };
-            self.client.block(block_id_to_wire(id)).map(block)
+            self.client.block(id)
         };
         Some(Tile {
             walkable: seen(Sublayer::Walkable)?,
@@ -141,7 +143,7 @@ impl Gateway {
 
     /// The set with a floor above a cell of the ground, and the cell of it that is there. Only those
     /// are looked at of which something is held.
-    fn set_above(&self, ground: Cell) -> Option<(tiles::SetId, Cell, Tile)> {
+    fn set_above(&self, ground: Cell) -> Option<(SetId, Cell, Tile)> {
         let held = self.client.chunks().map(|(chunk, _)| chunk.set);
         held.filter(|set| *set != SetId::ROOT).find_map(|set| {
             let corner = self.client.corner(set)?;
@@ -149,7 +151,6 @@ impl Gateway {
                 x: ground.x.checked_sub(corner.x)?,
                 y: ground.y.checked_sub(corner.y)?,
             };
-            let set = tiles::SetId(set.0);
             let tile = self.tile_of(set, local)?;
             (!tile.walkable.is_empty()).then_some((set, local, tile))
         })
@@ -182,6 +183,10 @@ impl ClientGateway for Gateway {
                 ClientEvent::LoggedIn(_) => self.was_in = true,
                 ClientEvent::ChunkLoaded(chunk) => {
                     self.asked.remove(&chunk);
+                }
+                ClientEvent::PlayerIdTold(player) => {
+                    let text = format!("you are player {}", player.0);
+                    notices.push(Notice::Answered { text });
                 }
                 ClientEvent::Chatted(text) => notices.push(Notice::Answered { text }),
                 _ => {}
@@ -229,7 +234,13 @@ impl ClientGateway for Gateway {
 
 impl TileClient for Gateway {
     fn position(&self) -> Option<Cell> {
-        self.client.position().map(cell)
+        let is_in = *self.client.phase() == Phase::Playing;
+        let camera = self.camera.filter(|_| is_in);
+        self.client.position().or(camera)
+    }
+
+    fn is_spectator(&self) -> bool {
+        self.camera.is_some()
     }
 
     fn tile(&self, cell: Cell) -> Option<Tile> {
@@ -249,26 +260,49 @@ impl TileClient for Gateway {
     }
 
     fn others(&self) -> Vec<Resident<'_>> {
-        let own = self.client.player().map(pixmess::PlayerId::entity);
+        let own = self.client.player().map(PlayerId::entity);
         let others = self.client.entities().filter(|(id, _)| Some(*id) != own);
         others
             .map(|(_, entity)| Resident {
                 name: &entity.name,
-                look: look(entity.look),
-                position: cell(entity.at),
+                look: entity.look,
+                position: entity.at,
             })
             .collect()
     }
 
     fn walk(&mut self, now: Instant, direction: Direction) -> Result<(), String> {
+        if let Some(camera) = &mut self.camera {
+            let to = camera.step(direction);
+            let to = to.filter(|to| to.chunk().distance(ChunkXy::default()) <= CAMERA_REACH);
+            *camera = to.ok_or("a spectator sees no further")?;
+            return Ok(());
+        }
         self.client
-            .walk(now, direction_to_wire(direction))
+            .walk(now, direction)
             .map_err(|error| error.to_string())
+    }
+
+    fn identify(&mut self) -> Result<(), String> {
+        let asked = self.client.ask_player_id();
+        asked.map_err(|error| error.to_string())
+    }
+
+    fn ignore_nearest(&mut self) -> Result<String, String> {
+        let at = self.position().ok_or("you are nowhere")?;
+        let own = self.client.player().map(PlayerId::entity);
+        let others = self.client.entities().filter(|(id, _)| Some(*id) != own);
+        let (id, nearest) = others
+            .min_by_key(|(_, other)| other.at.distance(at))
+            .ok_or("nobody is there")?;
+        let name = nearest.name.clone();
+        let ignored = self.client.ignore(id);
+        ignored.map(|()| name).map_err(|error| error.to_string())
     }
 
     fn build(&mut self, now: Instant, at: BlockId, block: Block) -> Result<(), String> {
         self.client
-            .edit(now, block_id_to_wire(at), block_to_wire(block))
+            .edit(now, at, block)
             .map_err(|error| error.to_string())
     }
 }

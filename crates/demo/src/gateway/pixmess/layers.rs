@@ -2,12 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tickwire_dialects::pixmess;
-use tickwire_dialects::pixmess::{Layer, Spot, Tiles};
+use tickwire_dialects::pixmess::Layer;
 
-use super::{block_to_wire, sublayer_to_wire};
-use crate::tiles::limits::CHUNK_SIDE;
-use crate::tiles::{Chunk, ChunkId, Sublayer, Version};
+use crate::tiles::{Chunk, ChunkId, Version};
 
 /// Layers in each half of the cache. One has 2 to 3 KiB, so all of them have 10 MiB.
 const HALF: usize = 2_048;
@@ -34,22 +31,10 @@ impl Layers {
         let kept = self
             .fresh
             .entry(id)
-            .or_insert_with(|| stale.unwrap_or_else(|| (version, compress(chunk))));
+            .or_insert_with(|| stale.unwrap_or_else(|| (version, Layer::new(chunk.tiles()))));
         if kept.0 != version {
-            *kept = (version, compress(chunk));
+            *kept = (version, Layer::new(chunk.tiles()));
         }
         &kept.1
     }
-}
-
-fn compress(chunk: &Chunk) -> Layer {
-    let mut tiles = Tiles::default();
-    for sublayer in [Sublayer::Walkable, Sublayer::Solid] {
-        let spots = (0..CHUNK_SIDE).flat_map(|y| (0..CHUNK_SIDE).map(move |x| Spot { x, y }));
-        for (spot, &block) in spots.zip(chunk.blocks(sublayer)) {
-            let block: pixmess::Block = block_to_wire(block);
-            tiles.set_block(sublayer_to_wire(sublayer), spot, block);
-        }
-    }
-    Layer::new(&tiles)
 }

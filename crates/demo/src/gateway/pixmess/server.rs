@@ -11,13 +11,10 @@ use tickwire_dialects::pixmess::{PlayerId, Server, ServerConfig, ServerEvent};
 use tickwire_session::{Events, Instant, Session};
 
 use super::layers::Layers;
-use super::{
-    block, block_id, block_id_to_wire, block_to_wire, cell_to_wire, chunk_id, direction,
-    direction_to_wire, look, look_to_wire,
-};
 use crate::gateway::{Notice, ServerGateway};
 use crate::tiles::{
-    BlockId, Cause, Cell, Direction, EntityId, Event, JoinRefusal, Motion, SetId, TileWorld, limits,
+    Block, BlockId, Cause, Cell, Direction, EntityId, Event, JoinRefusal, Look, Motion, SetId,
+    TileWorld, limits,
 };
 use crate::{Tick, Worlds};
 
@@ -26,8 +23,8 @@ pub(super) struct Gateway {
     players: BTreeMap<PlayerId, Player>,
     /// Everybody in the world, and what they are here.
     entities: BTreeMap<EntityId, pixmess::EntityId>,
-    /// The train's set; none before the world was first seen.
-    train: Option<pixmess::SetId>,
+    /// Whether the world was seen.
+    is_set_up: bool,
     layers: Layers,
     /// The step of which everything was told.
     tick: Tick,
@@ -59,7 +56,7 @@ impl Gateway {
             server: Server::new(config),
             players: BTreeMap::new(),
             entities: BTreeMap::new(),
-            train: None,
+            is_set_up: false,
             layers: Layers::default(),
             tick: Tick(0),
             told: 0,
@@ -68,18 +65,12 @@ impl Gateway {
 
     /// Shows the session what is in the world before anybody comes.
     fn set_up(&mut self, tiles: &TileWorld) {
-        if self.train.is_some() {
+        if core::mem::replace(&mut self.is_set_up, true) {
             return;
         }
-        // The first set of an empty session always has a place, and the train's number.
-        self.train = self
-            .server
-            .create_set(cell_to_wire(tiles.train().origin()))
-            .ok();
-        debug_assert_eq!(
-            self.train.map(|set| SetId(set.0)),
-            Some(tiles.train().set())
-        );
+        if !tiles.train().is_away() {
+            self.show_train(tiles.train().origin());
+        }
         for (id, _) in tiles.entities() {
             self.show_entity(tiles, id);
         }
@@ -87,16 +78,19 @@ impl Gateway {
         self.told = tiles.events_since_step().len();
     }
 
+    fn show_train(&mut self, at: Cell) {
+        // The only set of a session always has a place, and the train's number.
+        let set = self.server.create_set(at);
+        debug_assert_eq!(set, Ok(SetId(1)));
+    }
+
     fn show_entity(&mut self, tiles: &TileWorld, id: EntityId) {
         let Some(entity) = tiles.entity(id) else {
             return;
         };
-        let at = cell_to_wire(entity.position());
+        let at = entity.position();
         // There are fewer in the world than the session can name.
-        if let Ok(shown) = self
-            .server
-            .create_entity(at, look_to_wire(entity.look()), entity.name())
-        {
+        if let Ok(shown) = self.server.create_entity(at, entity.look(), entity.name()) {
             self.entities.insert(id, shown);
         }
     }
@@ -109,33 +103,26 @@ impl Gateway {
         notices: &mut Vec<Notice>,
     ) {
         match event {
-            ServerEvent::LoginAsked {
-                player,
-                name,
-                look: wanted,
-            } => self.admit(now, tiles, player, (name, look(wanted)), notices),
+            ServerEvent::LoginAsked { player, name, look } => {
+                self.admit(now, tiles, player, (name, look), notices)
+            }
             ServerEvent::MoveAsked {
-                player,
-                direction: way,
-                ..
-            } => self.walk(now, tiles, player, direction(way)),
+                player, direction, ..
+            } => self.walk(now, tiles, player, direction),
             ServerEvent::EditAsked { player, id, block } => {
-                self.edit(now, tiles, player, block_id(id), block);
+                self.edit(now, tiles, player, id, block);
             }
             ServerEvent::BlockAsked { player, id } => {
-                let truth = tiles.block(block_id(id)).unwrap_or_default();
-                self.server.tell_block(now, player, block_to_wire(truth));
+                let truth = tiles.block(id).unwrap_or_default();
+                self.server.tell_block(now, player, truth);
             }
-            ServerEvent::ChunkAsked { player, chunk } => {
-                let id = chunk_id(chunk);
-                match tiles.chunk(id) {
-                    Some(chunk) => {
-                        let layer = self.layers.layer(id, chunk);
-                        self.server.provide_chunk(now, player, layer);
-                    }
-                    None => self.server.refuse_chunk(now, player),
+            ServerEvent::ChunkAsked { player, chunk } => match tiles.chunk(chunk) {
+                Some(content) => {
+                    let layer = self.layers.layer(chunk, content);
+                    self.server.provide_chunk(now, player, layer);
                 }
-            }
+                None => self.server.refuse_chunk(now, player),
+            },
             ServerEvent::Chatted { player, text } => {
                 let name = self.players.get(&player).map(|player| player.name.clone());
                 notices.extend(name.map(|name| Notice::Said { name, text }));
@@ -161,13 +148,12 @@ impl Gateway {
         now: Instant,
         tiles: &mut TileWorld,
         player: PlayerId,
-        (name, look): (String, crate::tiles::Look),
+        (name, look): (String, Look),
         notices: &mut Vec<Notice>,
     ) {
         if name.is_empty() {
             // A spectator looks at the plaza, where everybody comes from.
-            self.server
-                .admit(now, player, cell_to_wire(Cell::default()));
+            self.server.admit(now, player, Cell::default());
             let entity = None;
             self.players.insert(player, Player { name, entity });
             return;
@@ -178,8 +164,7 @@ impl Gateway {
                 // Whatever had to be cleared for the newcomer is cleared when it comes.
                 self.tell_news(tiles, Answered::Nothing);
                 let at = tiles.entity(entity).map(crate::tiles::Entity::position);
-                self.server
-                    .admit(now, player, cell_to_wire(at.unwrap_or_default()));
+                self.server.admit(now, player, at.unwrap_or_default());
                 notices.push(Notice::Joined { name: name.clone() });
                 let entity = Some(entity);
                 self.players.insert(player, Player { name, entity });
@@ -213,11 +198,11 @@ impl Gateway {
         tiles: &mut TileWorld,
         player: PlayerId,
         at: BlockId,
-        wanted: pixmess::Block,
+        wanted: Block,
     ) {
         let entity = self.entity_of(player);
-        let done = entity.is_some_and(|entity| tiles.set_block(entity, at, block(wanted)).is_ok());
-        let truth = block_to_wire(tiles.block(at).unwrap_or_default());
+        let done = entity.is_some_and(|entity| tiles.set_block(entity, at, wanted).is_ok());
+        let truth = tiles.block(at).unwrap_or_default();
         let Some(entity) = entity.filter(|_| done) else {
             self.server.tell_block(now, player, truth);
             return;
@@ -226,7 +211,7 @@ impl Gateway {
         self.server.allow_edit(now, player);
         // Of nothing, the world keeps neither colour nor character.
         if truth != wanted {
-            self.server.set_block(block_id_to_wire(at), truth);
+            self.server.set_block(at, truth);
         }
     }
 
@@ -255,8 +240,7 @@ impl Gateway {
             Event::BlockChanged { at, block, cause } => {
                 let by_answer = |who| Answered::Edit(who, at) == answered;
                 if !matches!(cause, Cause::Built(who) if by_answer(who)) {
-                    self.server
-                        .set_block(block_id_to_wire(at), block_to_wire(block));
+                    self.server.set_block(at, block);
                 }
             }
             Event::EntityCreated { entity, .. } => {
@@ -267,10 +251,10 @@ impl Gateway {
             Event::EntityMoved { entity, to, how } => match (how, self.entities.get(&entity)) {
                 (Motion::Walked(_), Some(_)) if answered == Answered::Step(entity) => {}
                 (Motion::Walked(way), Some(&shown)) => {
-                    self.server.move_entity(shown, direction_to_wire(way));
+                    self.server.move_entity(shown, way);
                 }
                 // Its own client did not ask for it, and has to be told.
-                (_, Some(&shown)) => self.server.place_entity(shown, cell_to_wire(to)),
+                (_, Some(&shown)) => self.server.place_entity(shown, to),
                 (_, None) => {}
             },
             Event::EntityRemoved { entity, .. } => {
@@ -278,11 +262,9 @@ impl Gateway {
                     self.server.destroy_entity(shown);
                 }
             }
-            Event::TrainMoved { to, .. } => {
-                if let Some(set) = self.train {
-                    self.server.move_set(set, cell_to_wire(to));
-                }
-            }
+            Event::TrainMoved { set, to } => self.server.move_set(set, to),
+            Event::TrainLeft { set } => self.server.remove_set(set),
+            Event::TrainCame { at, .. } => self.show_train(at),
         }
     }
 }

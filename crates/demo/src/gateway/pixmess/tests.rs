@@ -1,25 +1,17 @@
-//! The conversions, and both halves over a slow network.
+//! Both halves over a slow network.
 
 use std::time::Duration;
 
 use tickwire_dialects::pixmess::mask::Masks;
-use tickwire_dialects::pixmess::message::FromClient;
+use tickwire_dialects::pixmess::message::{FromClient, FromServer};
 use tickwire_session::{Instant, Path, Room, StreamId};
 use tickwire_sim::addr::machine;
 use tickwire_sim::{Conditions, Network};
 
 use super::*;
-use crate::gateway::{ClientGateway, Status, TileClient};
-use crate::tiles::{Bot, Sight};
-use crate::{Host, STEP};
-
-#[test]
-fn directions_mean_the_same_on_both_sides() {
-    for wire in pixmess::Direction::ALL {
-        assert_eq!(direction(wire).offset(), wire.offset());
-        assert_eq!(direction_to_wire(direction(wire)), wire);
-    }
-}
+use crate::gateway::{ClientGateway, ServerGateway, Status, TileClient};
+use crate::tiles::{Block, BlockId, Bot, ChunkId, Look, SetId, Sight, Sublayer};
+use crate::{Host, STEP, Worlds};
 
 const BOTS: u8 = 12;
 const SECONDS: u64 = 40;
@@ -206,7 +198,8 @@ fn a_walker_has_a_name_that_the_server_takes() {
         client::Gateway::new(Instant::ZERO, server, name, Look::default()).err()
     };
     assert_eq!(connect("Ada"), None);
-    assert_eq!(connect("").as_deref(), Some("a name must not be empty"));
+    // Whoever has no name watches.
+    assert_eq!(connect(""), None);
     let long = "n".repeat(33);
     assert_eq!(
         connect(&long).as_deref(),
@@ -232,4 +225,41 @@ fn a_chunk_is_compressed_once_for_everybody() {
     world.set_block(ada, beside, Block::fixed(1, b'?')).unwrap();
     let changed = layers.layer(id, world.chunk(id).unwrap());
     assert_ne!(first.as_bytes(), changed.as_bytes());
+}
+
+#[test]
+fn a_train_that_leaves_the_world_is_gone_for_everybody() {
+    let (mut gateway, mut worlds) = (server::Gateway::new(), Worlds::new(1));
+    let (now, on) = (Instant::ZERO, StreamId::Accepted(1));
+    let session = gateway.session();
+    session.handle_opened(now, on, machine(2, 5_000));
+    let room = Room {
+        bytes: u32::MAX,
+        largest: 0,
+    };
+    session.handle_room(now, Path::Stream(on), room);
+    // Version 2, '@', white, "ada".
+    session.handle_stream(now, on, b"\x7b\x02\x00@\x00\x0f\x00\x03ada");
+    let (mut masks, mut sets) = (Masks::default(), Vec::new());
+    // The line has four stations a side, and the train needs four minutes to its end.
+    for _ in 0..20 * 60 * 6 {
+        gateway.collect(now, &mut worlds, &mut Vec::new());
+        worlds.tiles_mut().step();
+        gateway.publish(now, &worlds);
+        let mut said = Vec::new();
+        while gateway.session().poll_transmit(now, &mut said).is_some() {}
+        let mut r = pixmess::Reader::new(&said);
+        while let Ok(message) = FromServer::decode(&mut r, &mut masks) {
+            sets.extend(match message {
+                FromServer::LayersetCreate { set, .. } => Some(("comes", set.0)),
+                FromServer::LayersetRemove { set } => Some(("goes", set.0)),
+                FromServer::LayersetMove { set, .. } => {
+                    assert_eq!(sets.last(), Some(&("comes", set.0)), "it is not there");
+                    None
+                }
+                _ => None,
+            });
+        }
+    }
+    assert_eq!(sets, [("comes", 1), ("goes", 1), ("comes", 1)]);
 }

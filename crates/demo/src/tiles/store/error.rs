@@ -4,7 +4,7 @@ use core::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::database::FORMAT;
+use super::snapshot::FORMAT;
 
 /// Why a world cannot be opened or stored. Each says to a person what to do.
 #[derive(Debug)]
@@ -61,23 +61,6 @@ impl StoreError {
         Self::Damaged {
             folder: folder.to_owned(),
             what: what.into(),
-        }
-    }
-
-    /// What the database says, in our words.
-    pub(super) fn of_database(folder: &Path, error: redb::Error) -> Self {
-        use std::io::ErrorKind::{InvalidData, UnexpectedEof};
-        match error {
-            redb::Error::DatabaseAlreadyOpen => Self::InUse {
-                folder: folder.to_owned(),
-            },
-            // A file cut short, or one that never was a database.
-            redb::Error::Io(error) if matches!(error.kind(), InvalidData | UnexpectedEof) => {
-                Self::damaged(folder, error.to_string())
-            }
-            redb::Error::Io(error) => Self::io(folder, error),
-            redb::Error::PreviousIo => Self::io(folder, io::ErrorKind::Other.into()),
-            other => Self::damaged(folder, other.to_string()),
         }
     }
 }

@@ -1,22 +1,21 @@
-//! The journal: what was built since the database was last written.
+//! The journal: what was built since the last snapshot.
 //!
 //! In: the changes of one action, before anybody is told of it. Out, when the world is opened again: all
 //! of them, in order. A write that has returned survives the death of the process, because the system
-//! has it; it survives a power cut only once the database is written, which is for the writer.
+//! has it; it survives a power cut only once the disk has it, which is for the writer.
 //!
-//! The journal is a row of numbered files. The writer removes those whose changes are in the database;
-//! what is in both does no harm, since a change says what a block is, not what became of it. A frame is
-//! the changes of one action, with a checksum: reading ends at the first that is not whole, which is
+//! The journal is a row of numbered files. The writer removes those whose changes are in a snapshot. A frame
+//! is the changes of one action, with a checksum: reading ends at the first that is not whole, which is
 //! where the power went.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use super::snapshot::{decode_change, encode_change, take};
 use crate::tiles::digest::Digest;
-use crate::tiles::edits::{Change, Place};
-use crate::tiles::place::{ChunkId, ChunkXy};
-use crate::tiles::{Block, SetId, limits};
+use crate::tiles::edits::Change;
+use crate::tiles::{ChunkId, ChunkXy, SetId, limits};
 
 /// A change and the chunk it is in.
 pub(in crate::tiles) type Entry = (ChunkId, Change);
@@ -32,9 +31,10 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Reads what is there, and begins behind it.
-    pub(super) fn open(folder: &Path) -> io::Result<(Self, Vec<Entry>)> {
+    /// Reads what is there behind this file, and goes on behind it.
+    pub(super) fn open(folder: &Path, replaced: u64) -> io::Result<(Self, Vec<Entry>)> {
         let mut numbers = numbers(folder)?;
+        numbers.retain(|number| *number > replaced);
         numbers.sort_unstable();
         let mut entries = Vec::new();
         for &number in &numbers {
@@ -46,7 +46,7 @@ impl Journal {
         }
         let journal = Self {
             folder: folder.to_owned(),
-            number: numbers.last().map_or(1, |last| last + 1),
+            number: numbers.last().unwrap_or(&replaced) + 1,
             file: None,
             bytes: 0,
         };
@@ -84,6 +84,21 @@ impl Journal {
         self.number
     }
 
+    /// Where that is.
+    pub(super) fn path(&self) -> PathBuf {
+        path(&self.folder, self.number)
+    }
+
+    /// Whether anything was written to it.
+    pub(super) const fn has_file(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Whether a snapshot of so many blocks is the better way to keep what it says.
+    pub(super) fn is_long(&self, blocks: usize) -> bool {
+        self.bytes > limits::JOURNAL_SHORT.max(8 * blocks as u64)
+    }
+
     /// Goes on in another file.
     pub(super) fn turn(&mut self) {
         self.number += 1;
@@ -92,7 +107,7 @@ impl Journal {
     }
 }
 
-/// Removes what is in the database, up to this file.
+/// Removes what is in a snapshot, up to this file.
 pub(super) fn remove(folder: &Path, up_to: u64) -> io::Result<()> {
     for number in numbers(folder)? {
         if number <= up_to {
@@ -125,9 +140,7 @@ fn encode(number: u64, at: u64, entries: &[Entry]) -> Vec<u8> {
         frame.extend(chunk.set.0.to_le_bytes());
         frame.extend(chunk.at.x.to_le_bytes());
         frame.extend(chunk.at.y.to_le_bytes());
-        frame.extend(change.place.number().to_le_bytes());
-        frame.extend(change.was.to_bytes());
-        frame.extend(change.is.to_bytes());
+        frame.extend(encode_change(change));
     }
     frame.extend(checksum(number, at, &frame));
     frame
@@ -159,19 +172,16 @@ fn decode(number: u64, bytes: &[u8], entries: &mut Vec<Entry>) -> bool {
 }
 
 fn decode_entry(bytes: &[u8; ENTRY]) -> Option<Entry> {
-    let &[s, t, x0, x1, x2, x3, y0, y1, y2, y3, p, q, a, b, c, d, e, f] = bytes;
+    let rest = &mut &bytes[..];
+    let (set, x, y) = (take(rest)?, take(rest)?, take(rest)?);
     let chunk = ChunkId {
-        set: SetId(u16::from_le_bytes([s, t])),
+        set: SetId(u16::from_le_bytes(set)),
         at: ChunkXy {
-            x: i32::from_le_bytes([x0, x1, x2, x3]),
-            y: i32::from_le_bytes([y0, y1, y2, y3]),
+            x: i32::from_le_bytes(x),
+            y: i32::from_le_bytes(y),
         },
     };
-    let change = Change {
-        place: Place::of_number(u16::from_le_bytes([p, q]))?,
-        was: Block::of_bytes([a, b, c]),
-        is: Block::of_bytes([d, e, f]),
-    };
+    let change = decode_change(take(rest)?)?;
     chunk.at.exists().then_some((chunk, change))
 }
 
@@ -191,7 +201,8 @@ const CHECKSUM: usize = 8;
 mod tests {
     use super::*;
     use crate::tiles::Sublayer;
-    use crate::tiles::place::Spot;
+    use crate::tiles::edits::Place;
+    use crate::tiles::{Block, Spot};
 
     fn entry(x: i32) -> Entry {
         let at = ChunkXy { x, y: -x };
@@ -209,13 +220,13 @@ mod tests {
     }
 
     fn entries_in(folder: &Path) -> Vec<Entry> {
-        Journal::open(folder).unwrap().1
+        Journal::open(folder, 0).unwrap().1
     }
 
     #[test]
     fn what_was_appended_comes_back_in_order_until_it_is_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let (mut journal, none) = Journal::open(folder.path()).unwrap();
+        let (mut journal, none) = Journal::open(folder.path(), 0).unwrap();
         assert!(none.is_empty());
         journal.append(&[entry(1)]).unwrap();
         journal.append(&[entry(2), entry(3)]).unwrap();
@@ -225,7 +236,7 @@ mod tests {
         remove(folder.path(), journal.number() - 1).unwrap();
         assert_eq!(entries_in(folder.path()), [entry(4)]);
         // One that is opened anew goes on behind what is there.
-        let (mut again, _) = Journal::open(folder.path()).unwrap();
+        let (mut again, _) = Journal::open(folder.path(), 0).unwrap();
         again.append(&[entry(5)]).unwrap();
         assert_eq!(entries_in(folder.path()), [4, 5].map(entry));
     }
@@ -233,7 +244,7 @@ mod tests {
     #[test]
     fn reading_ends_where_a_frame_is_not_whole() {
         let folder = tempfile::tempdir().unwrap();
-        let (mut journal, _) = Journal::open(folder.path()).unwrap();
+        let (mut journal, _) = Journal::open(folder.path(), 0).unwrap();
         journal.append(&[entry(1)]).unwrap();
         let first = usize::try_from(journal.bytes).unwrap();
         journal.append(&[entry(2), entry(3)]).unwrap();

@@ -3,13 +3,11 @@
 use std::fs::{self, File};
 use std::time::{Duration, Instant};
 
-use redb::{Database, TableDefinition};
 use tempfile::TempDir;
 
 use super::*;
-use crate::Random;
 use crate::tiles::tests::{build, cell, solid};
-use crate::tiles::{Block, BlockId, Sublayer, TileWorld};
+use crate::tiles::{Block, BlockId, Sublayer, TileWorld, limits};
 
 const BRICK: Block = Block::fixed(3, b'#');
 
@@ -128,91 +126,39 @@ fn another_seed_is_refused_with_the_right_one() {
 #[test]
 fn another_format_is_refused() {
     let folder = built();
-    let database = Database::open(folder.path().join("tiles.redb")).unwrap();
-    let change = database.begin_write().unwrap();
-    change
-        .open_table(TableDefinition::<&str, u64>::new("facts"))
-        .unwrap()
-        .insert("format", 99)
-        .unwrap();
-    change.commit().unwrap();
-    drop(database);
-    // Seeds are not compared: what a seed means depends on the format.
-    let refusal = refusal(&folder, 8);
-    assert!(
-        matches!(refusal, StoreError::OtherFormat { stored: 99, .. }),
-        "{refusal:?}"
-    );
-}
-
-#[test]
-fn damage_is_told_as_damage() {
-    let file = |folder: &TempDir| folder.path().join("tiles.redb");
-    let whole = fs::read(file(&built())).unwrap();
-    let mut flipped_header = whole.clone();
-    flipped_header[0] ^= 1;
-    for (what, bytes) in [
-        ("not a database", b"hello".to_vec()),
-        ("cut in its header", whole[..100].to_vec()),
-        ("cut in the middle", whole[..whole.len() / 2].to_vec()),
-        ("header", flipped_header),
-        ("nothing", Vec::new()),
-    ] {
-        let folder = built();
-        fs::write(file(&folder), bytes).unwrap();
-        let refusal = refusal(&folder, 7);
-        assert!(
-            matches!(refusal, StoreError::Damaged { .. }),
-            "{what}: {refusal:?}"
-        );
-        assert!(refusal.to_string().contains("restore"), "{refusal}");
-    }
-}
-
-#[test]
-fn a_damaged_patch_is_not_taken_for_blocks() {
-    let folder = built();
-    let path = folder.path().join("tiles.redb");
+    let path = folder.path().join("tiles");
     let mut bytes = fs::read(&path).unwrap();
-    let brick = BRICK.to_bytes();
-    let at = bytes.windows(3).rposition(|three| three == brick);
-    bytes[at.unwrap() + 1] ^= 0x40;
+    bytes[8..16].copy_from_slice(&99_u64.to_le_bytes());
     fs::write(&path, bytes).unwrap();
-    let refusal = refusal(&folder, 7);
-    assert!(matches!(refusal, StoreError::Damaged { .. }), "{refusal:?}");
+    // Seeds are not compared: what a seed means depends on the format.
+    let other = refusal(&folder, 8);
+    let is_99 = |error: &StoreError| matches!(error, StoreError::OtherFormat { stored: 99, .. });
+    assert!(is_99(&other), "{other:?}");
+    fs::write(folder.path().join("tiles.redb"), b"a database").unwrap();
+    let older = refusal(&folder, 7);
+    assert!(older.to_string().contains("format 1"), "{older}");
 }
 
 #[test]
-fn damage_anywhere_is_noticed_or_harmless() {
-    let folder = folder();
-    let mut world = TileWorld::open(folder.path(), 7).unwrap();
-    for n in 0..100 {
-        build(&mut world, solid(cell(n * 70, 100)), BRICK).unwrap();
-    }
-    let edits = world.edited_blocks();
-    world.close().unwrap();
-    let path = folder.path().join("tiles.redb");
+fn damage_anywhere_is_told_as_damage() {
+    let folder = built();
+    let path = folder.path().join("tiles");
     let whole = fs::read(&path).unwrap();
-    let used: Vec<usize> = (0..whole.len()).filter(|&at| whole[at] != 0).collect();
-    let mut random = Random::new(1);
-    let mut noticed = 0;
-    for n in 0..60 {
-        let at = used[usize::try_from(random.bits() >> 1).unwrap() % used.len()];
-        let mut bytes = whole.clone();
-        if n % 2 == 0 {
-            bytes[at] ^= 1 << (random.bits() % 8);
-        } else {
-            let end = whole.len().min(at + 4_096);
-            bytes[at..end].fill(0x55);
-        }
+    let check = |bytes: &[u8], what: &str| {
         fs::write(&path, bytes).unwrap();
-        match TileWorld::open(folder.path(), 7) {
-            Ok(world) => assert_eq!(world.edited_blocks(), edits),
-            Err(StoreError::Damaged { .. }) => noticed += 1,
-            Err(error) => panic!("{error:?}"),
-        }
+        let refusal = refusal(&folder, 7);
+        assert!(refusal.to_string().contains("restore"), "{what}: {refusal}");
+    };
+    for length in 0..whole.len() {
+        check(&whole[..length], "cut short");
     }
-    assert!(noticed > 10, "{noticed}");
+    check(&[&whole[..], b"x"].concat(), "longer");
+    let format = 8..16;
+    for bit in (0..whole.len() * 8).filter(|bit| !format.contains(&(bit / 8))) {
+        let mut damaged = whole.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        check(&damaged, "a bit");
+    }
 }
 
 /// Copies a folder as it is, which is what a process leaves that dies now.
@@ -226,7 +172,7 @@ fn copy(from: &TempDir) -> TempDir {
 }
 
 #[test]
-fn what_was_built_is_there_though_the_database_never_heard_of_it() {
+fn what_was_built_is_there_though_no_snapshot_was_written() {
     let folder = folder();
     let mut world = TileWorld::open(folder.path(), 7).unwrap();
     let [built, undone, pushed] = [40, 44, 48].map(|x| solid(cell(x, 40)));
@@ -242,7 +188,7 @@ fn what_was_built_is_there_though_the_database_never_heard_of_it() {
         assert_eq!(again.edited_blocks(), 2);
         assert_eq!(again.block(built), Some(BRICK));
         assert_eq!(again.block(undone), Some(was));
-        // What was in the journal reaches the database, and the journal goes.
+        // What was in the journal reaches a snapshot, and the journal goes.
         step_until(&mut again, |state| *state == Storage::Saved);
         again.close().unwrap();
         let names = fs::read_dir(left.path()).unwrap();
@@ -252,40 +198,61 @@ fn what_was_built_is_there_though_the_database_never_heard_of_it() {
 }
 
 #[test]
-fn a_journal_that_is_in_the_database_already_does_no_harm() {
+fn a_journal_that_is_in_the_snapshot_already_counts_for_nothing() {
     let folder = folder();
     let mut world = TileWorld::open(folder.path(), 7).unwrap();
     let at = solid(cell(40, 40));
     let was = world.block(at).unwrap();
     build(&mut world, at, BRICK).unwrap();
-    step_until(&mut world, |state| *state == Storage::Saved);
-    build(&mut world, at, was).unwrap();
-    // The journal now says that it is what it was; so will the database.
     let left = copy(&folder);
-    step_until(&mut world, |state| *state == Storage::Saved);
+    build(&mut world, at, was).unwrap();
     world.close().unwrap();
-    fs::copy(
-        folder.path().join("tiles.redb"),
-        left.path().join("tiles.redb"),
-    )
-    .unwrap();
+    // The process died between the snapshot and the removal of the journal, half of which was lost.
+    fs::copy(folder.path().join("tiles"), left.path().join("tiles")).unwrap();
     let mut again = TileWorld::open(left.path(), 7).unwrap();
     assert_eq!((again.edited_blocks(), again.block(at)), (0, Some(was)));
 }
 
 #[test]
-fn a_making_that_was_cut_short_is_begun_again() {
-    let folder = folder();
-    fs::write(folder.path().join("tiles.redb.new"), b"half a database").unwrap();
+fn a_snapshot_that_was_cut_short_counts_for_nothing() {
+    let folder = built();
+    fs::write(folder.path().join("tiles.new"), b"half a snapshot").unwrap();
     let mut world = TileWorld::open(folder.path(), 7).unwrap();
+    assert_eq!(world.edited_blocks(), 1);
     build(&mut world, solid(cell(1, 40)), BRICK).unwrap();
     world.close().unwrap();
-    let mut names: Vec<_> = fs::read_dir(folder.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
+    assert_eq!(names(&folder), ["lock", "tiles"]);
+}
+
+#[test]
+fn a_long_journal_becomes_a_snapshot() {
+    let folder = folder();
+    let mut world = TileWorld::open(folder.path(), 7).unwrap();
+    let at = solid(cell(40, 40));
+    // A frame of one change has 27 bytes.
+    for n in 0..limits::JOURNAL_SHORT / 27 + 9 {
+        let block = [BRICK, Block::pushable(1, b'o')][usize::from(n % 2 == 0)];
+        if build(&mut world, at, block).is_err() {
+            // There is room for the events of a step only.
+            world.step();
+        }
+    }
+    assert!(world.tick().0 < crate::tiles::SAVE_STEPS);
+    assert_eq!(names(&folder), ["journal-1", "lock", "tiles"]);
+    step_until(&mut world, |state| *state == Storage::Saved);
+    assert_eq!(names(&folder), ["lock", "tiles"]);
+    build(&mut world, at, BRICK).unwrap();
+    step_until(&mut world, |state| *state == Storage::Saved);
+    assert_eq!(names(&folder), ["journal-2", "lock", "tiles"]);
+}
+
+fn names(folder: &TempDir) -> Vec<String> {
+    let entries = fs::read_dir(folder.path()).unwrap();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert_eq!(names, ["lock", "tiles.redb"]);
+    names
 }
 
 #[test]
@@ -298,55 +265,30 @@ fn a_folder_that_cannot_be_made_is_told() {
 }
 
 #[test]
-fn a_busy_writer_gives_the_batch_back() {
-    let (queue, batches) = sync_channel(1);
-    let path = folder();
-    let mut store = Store {
-        queue,
-        writer: std::thread::spawn(|| Ok(())),
-        progress: Arc::new(Progress::new()),
-        journal: Journal::open(path.path()).unwrap().0,
-        _lock: tempfile::tempfile().unwrap(),
-    };
-    let batch = || Batch::from([(ChunkId::default(), None)]);
-    assert!(store.offer(Version(2), batch()).is_ok());
-    let back = store.offer(Version(3), batch()).unwrap_err();
-    assert_eq!(back.len(), 1);
-    assert_eq!(store.state(Version(3)), Storage::Saving);
-    // A writer that has died takes nothing, and that can be seen.
-    drop(batches);
-    assert!(store.offer(Version(3), batch()).is_err());
-    let state = store.state(Version(3));
-    assert!(matches!(state, Storage::Failing(_)), "{state:?}");
+fn a_disk_that_fails_is_tried_again() {
+    let folder = folder();
+    let path = folder.path().join("world");
+    let mut world = TileWorld::open(&path, 7).unwrap();
+    let [first, second] = [40, 44].map(|x| solid(cell(x, 40)));
+    fs::remove_dir_all(&path).unwrap();
+    // There is no folder for the journal, nor for a snapshot.
+    build(&mut world, first, BRICK).unwrap();
+    step_until(&mut world, |state| matches!(state, Storage::Failing(_)));
+    build(&mut world, second, BRICK).unwrap();
+    fs::create_dir(&path).unwrap();
+    step_until(&mut world, |state| *state == Storage::Saved);
+    world.close().unwrap();
+    let again = TileWorld::open(&path, 7).unwrap();
+    assert_eq!(again.edited_blocks(), 2);
 }
 
 #[test]
-fn a_disk_that_fails_is_tried_again() {
-    let path = folder();
-    let folder = Folder::new(path.path(), 7);
-    let database = folder.open().unwrap();
-    let progress = Arc::new(Progress::new());
-    let (queue, batches) = sync_channel(1);
-    // As after a failed commit; the file is held by somebody else, so it cannot be opened anew.
-    let writer = Writer::broken(folder.clone(), Arc::clone(&progress));
-    let writer = std::thread::spawn(move || writer.run(&batches));
-    queue
-        .send(Saving {
-            version: Version(5),
-            batch: Batch::from([(ChunkId::default(), None)]),
-            journal: 0,
-        })
-        .unwrap();
-    let wait = |wanted: fn(&Storage) -> bool| {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while !wanted(&progress.state(Version(5))) {
-            assert!(Instant::now() < deadline);
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    };
-    wait(|state| matches!(state, Storage::Failing(_)));
-    drop(database);
-    wait(|state| *state == Storage::Saved);
-    drop(queue);
-    writer.join().unwrap().unwrap();
+fn a_world_that_cannot_be_stored_says_so_when_it_is_closed() {
+    let folder = folder();
+    let path = folder.path().join("world");
+    let mut world = TileWorld::open(&path, 7).unwrap();
+    fs::remove_dir_all(&path).unwrap();
+    build(&mut world, solid(cell(40, 40)), BRICK).unwrap();
+    let told = world.close().expect_err("there is no folder");
+    assert!(matches!(told, StoreError::Io { .. }), "{told:?}");
 }

@@ -1,28 +1,33 @@
-//! The thread that writes.
+//! The thread that waits for the disk.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::path::PathBuf;
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 
-use redb::Database;
+use super::snapshot::Folder;
+use super::{Patches, Storage, StoreError, Version};
 
-use super::database::Folder;
-use super::{Batch, Saving, Storage, StoreError, Version};
+/// Something to do, and which version of the world is safe then.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) version: Version,
+    pub(super) task: Task,
+}
 
-/// Takes batches until nobody can send any more.
+#[derive(Debug)]
+pub(super) enum Task {
+    /// The disk is to have this file of the journal.
+    Sync(PathBuf),
+    /// The disk is to have these patches, which replace the journal up to this file.
+    Snapshot { patches: Patches, replaces: u64 },
+}
+
+/// Takes jobs until nobody can send any more.
 #[derive(Debug)]
 pub(super) struct Writer {
     folder: Folder,
-    /// None after a failure: the database wants to be opened anew then.
-    database: Option<Database>,
-    /// What is not on the disk yet; newer patches replace older ones, so it has a bound.
-    pending: Batch,
-    /// What the world will be on the disk with `pending` in it.
-    version: Version,
-    /// The last file of the journal that is superfluous then.
-    journal: u64,
-    /// Before this moment, a disk that failed is left alone.
-    retry: Option<Instant>,
     progress: Arc<Progress>,
 }
 
@@ -37,78 +42,30 @@ struct Report {
 }
 
 impl Writer {
-    pub(super) fn new(folder: Folder, database: Database, progress: Arc<Progress>) -> Self {
-        Self {
-            folder,
-            database: Some(database),
-            pending: Batch::new(),
-            version: Version::STORED,
-            journal: 0,
-            retry: None,
-            progress,
-        }
+    pub(super) const fn new(folder: Folder, progress: Arc<Progress>) -> Self {
+        Self { folder, progress }
     }
 
-    /// One whose database has just failed.
-    #[cfg(test)]
-    pub(super) fn broken(folder: Folder, progress: Arc<Progress>) -> Self {
-        Self {
-            folder,
-            database: None,
-            pending: Batch::new(),
-            version: Version::STORED,
-            journal: 0,
-            retry: None,
-            progress,
-        }
-    }
-
-    /// Whether everything that was sent is on the disk in the end.
-    pub(super) fn run(mut self, batches: &Receiver<Saving>) -> Result<(), StoreError> {
-        loop {
-            match self.next(batches) {
-                Ok(Saving {
-                    version,
-                    batch,
-                    journal,
-                }) => {
-                    self.pending.extend(batch);
-                    self.version = version;
-                    self.journal = journal;
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return self.write(),
+    /// How the last job went.
+    pub(super) fn run(self, jobs: &Receiver<Job>) -> Result<(), StoreError> {
+        let mut outcome = Ok(());
+        for Job { version, task } in jobs {
+            match (&outcome, &task) {
+                (Ok(()), _) => {}
+                // What the disk refused may be lost: only a snapshot has it all.
+                (Err(_), Task::Sync(_)) => continue,
+                // Whoever closes the world ends the pause.
+                (Err(_), Task::Snapshot { .. }) => thread::park_timeout(RETRY),
             }
-            let now = Instant::now();
-            if self.retry.is_none_or(|retry| retry <= now) {
-                let outcome = self.write();
-                self.retry = outcome.is_err().then(|| now + RETRY);
-                self.progress.note(self.version, outcome);
-            }
+            let done = match task {
+                Task::Sync(journal) => self.folder.sync(&journal),
+                Task::Snapshot { patches, replaces } => self.folder.write(&patches, replaces),
+            };
+            let trouble = done.as_ref().err().map(ToString::to_string);
+            self.progress.set(version, trouble);
+            outcome = done;
         }
-    }
-
-    /// The next batch; after a failure, only until it is time to try again.
-    fn next(&self, batches: &Receiver<Saving>) -> Result<Saving, RecvTimeoutError> {
-        match self.retry {
-            Some(retry) => batches.recv_timeout(retry.saturating_duration_since(Instant::now())),
-            None => batches.recv().map_err(|_| RecvTimeoutError::Disconnected),
-        }
-    }
-
-    fn write(&mut self) -> Result<(), StoreError> {
-        if self.pending.is_empty() {
-            return Ok(());
-        }
-        let database = match self.database.take() {
-            Some(database) => database,
-            None => self.folder.open()?,
-        };
-        // If this fails the database is closed, since it takes nothing more after a failure.
-        self.folder.write(&database, &self.pending)?;
-        self.pending.clear();
-        self.database = Some(database);
-        self.folder.remove_journal(self.journal)
+        outcome
     }
 }
 
@@ -130,21 +87,17 @@ impl Progress {
         }
     }
 
-    /// A failure that the next successful batch repairs.
+    /// A failure that the next snapshot repairs.
     pub(super) fn note_trouble(&self, error: &StoreError) {
-        let mut report = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        report.trouble = Some(error.to_string());
+        self.set(Version::STORED, Some(error.to_string()));
     }
 
-    pub(super) fn note(&self, version: Version, outcome: Result<(), StoreError>) {
+    fn set(&self, version: Version, trouble: Option<String>) {
         let mut report = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match outcome {
-            Ok(()) => {
-                report.saved = version;
-                report.trouble = None;
-            }
-            Err(error) => report.trouble = Some(error.to_string()),
+        if trouble.is_none() {
+            report.saved = version;
         }
+        report.trouble = trouble;
     }
 }
 

@@ -4,8 +4,7 @@
 //! interpolated. Several lattices of different width (octaves) are added up.
 
 use crate::tiles::Cell;
-use crate::tiles::limits::CHUNK_SIDE;
-use crate::tiles::place::CHUNK_CELLS;
+use crate::tiles::limits::{CHUNK_CELLS, CHUNK_SIDE};
 
 const SIDE: usize = CHUNK_SIDE as usize;
 

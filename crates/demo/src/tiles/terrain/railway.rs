@@ -5,8 +5,7 @@
 
 use super::open;
 use crate::tiles::limits::CHUNK_SIDE;
-use crate::tiles::place::{ChunkXy, Spot};
-use crate::tiles::{Block, Cell, Chunk, palette};
+use crate::tiles::{Block, Cell, Chunk, ChunkXy, Spot, palette};
 
 /// How far the train's middle travels from x = 0, to both sides.
 pub(in crate::tiles) const LINE_REACH: i32 = 1_024;

@@ -2,8 +2,7 @@
 
 use super::noise::{Field, Noise};
 use super::{open, under};
-use crate::tiles::place::{ChunkXy, Spot};
-use crate::tiles::{Chunk, Tile, palette};
+use crate::tiles::{Chunk, ChunkXy, Spot, Tile, palette};
 
 /// One ruin, in cells of its chunk.
 #[derive(Clone, Copy, Debug)]

@@ -124,6 +124,16 @@ impl Town {
         (0..SPANS).map(|_| self.span()).collect()
     }
 
+    /// Measures for a while, whoever comes.
+    pub(super) fn measure_for(&mut self, span: Duration) -> anyhow::Result<Vec<Costs>> {
+        let until = self.driver.now() + span;
+        let mut costs = Vec::new();
+        while self.driver.now() < until {
+            costs.push(self.span()?);
+        }
+        Ok(costs)
+    }
+
     fn span(&mut self) -> anyhow::Result<Costs> {
         let mut costs = Costs::default();
         let began = self.driver.now();

@@ -11,6 +11,10 @@ pub(super) enum Command {
     Turn(Direction),
     Place,
     Remove,
+    /// Asks who one is.
+    Identify,
+    /// Hears no more of whoever is nearest.
+    Ignore,
     NextWare,
     LastWare,
     Write,
@@ -39,6 +43,8 @@ pub(super) fn command(key: KeyEvent) -> Option<Command> {
         KeyCode::Char('x' | 'X') | KeyCode::Delete | KeyCode::Backspace => Command::Remove,
         KeyCode::Char(']') => Command::NextWare,
         KeyCode::Char('[') => Command::LastWare,
+        KeyCode::Char('p' | 'P') => Command::Identify,
+        KeyCode::Char('i' | 'I') => Command::Ignore,
         KeyCode::Char('q' | 'Q') => Command::Leave,
         KeyCode::Char('?') => Command::Help,
         KeyCode::Enter => Command::Write,

@@ -19,6 +19,7 @@ use crate::play::panels::{
     SMALLEST, draw_connecting, draw_header, draw_headline, draw_help, draw_last_line, draw_notices,
     places, silence_text,
 };
+use crate::play::replay;
 use crate::play::seat::Stage;
 
 /// Silence that a player should know of: longer than what passes between two pings.
@@ -31,7 +32,7 @@ pub(super) fn cells(area: Rect) -> (u16, u16) {
 }
 
 /// Draws the whole screen.
-pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
+pub(in crate::play) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
     let area = frame.area();
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         draw_too_small(frame, SMALLEST);
@@ -40,10 +41,11 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
     let places = places(area);
     let margin = &picture.margin;
     let playing = margin.stage == Stage::Playing;
-    let position = format!("  at {}", picture.position);
+    let verb = if picture.watches { "watching" } else { "at" };
+    let position = format!("  {verb} {}", picture.position);
     let of_player = if playing { position } else { String::new() };
     draw_header(margin, of_player, places.header, frame);
-    let keys: &[_] = if playing {
+    let mut keys: &[_] = if playing {
         draw_world(picture, places.arena, frame);
         draw_hands(picture, places.hull, frame);
         frame.render_widget(margin.net.line(), places.net);
@@ -59,8 +61,13 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
         draw_connecting(margin.time, places.arena, frame);
         &[("q", "give up")]
     };
+    if let Some(tape) = &margin.tape {
+        frame.render_widget(tape.line(), places.net);
+        keys = replay::KEYS;
+    }
     if margin.shows_help {
-        draw_help(HELP, places.arena, frame);
+        let keys = margin.tape.map_or(HELP, |_| replay::HELP);
+        draw_help(keys, places.arena, frame);
     }
     draw_last_line(margin.line.as_deref(), keys, places.keys, frame);
 }
@@ -73,6 +80,8 @@ const HELP: &[(&str, &str)] = &[
     ("Space", "place a block in front"),
     ("X Delete", "take one away"),
     ("[ ]", "choose what to place"),
+    ("I", "ignore whoever is nearest"),
+    ("P", "ask which player you are"),
     ("Enter", "chat"),
     ("?", "this help"),
     ("q", "leave"),
@@ -89,12 +98,15 @@ fn draw_world(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
             }
         }
     }
-    for (cell, look) in &picture.others {
-        if let Some(place) = land.place(*cell) {
-            set_entity(canvas, area, place, *look);
-        }
+    let others = || picture.others.iter();
+    for (other, place) in others().filter_map(|other| Some((other, land.place(other.at)?))) {
+        set_name(canvas, area, place, &other.name);
     }
-    if let Some(place) = land.place(picture.position) {
+    // Whoever stands where a name would be hides it.
+    for (other, place) in others().filter_map(|other| Some((other, land.place(other.at)?))) {
+        set_entity(canvas, area, place, other.look);
+    }
+    if let Some(place) = land.place(picture.position).filter(|_| !picture.watches) {
         set_entity(canvas, area, place, LOOK);
     }
     let ahead = picture.position.step(picture.facing);
@@ -105,7 +117,7 @@ fn draw_world(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     }
     draw_notices(&picture.margin, area, frame);
     let silence = picture.margin.net.age();
-    if silence >= SILENCE {
+    if silence >= SILENCE && picture.margin.tape.is_none() {
         draw_headline(silence_text(silence), palette::WARNING, area, frame);
     } else if land.tiles.iter().all(Option::is_none) {
         draw_headline(
@@ -144,7 +156,7 @@ fn set_tile(canvas: &mut Buffer, area: Rect, place: (u16, u16), tile: Tile) {
 }
 
 fn set_entity(canvas: &mut Buffer, area: Rect, place: (u16, u16), look: Look) {
-    let ch = char::from_u32(look.ch.into()).filter(|ch| ch.is_ascii_graphic());
+    let ch = char::from_u32(look.chr.into()).filter(|ch| ch.is_ascii_graphic());
     if let Some(at) = spots(area, place).next() {
         let ink = INKS[usize::from(look.col & 15)];
         canvas[at]
@@ -152,6 +164,19 @@ fn set_entity(canvas: &mut Buffer, area: Rect, place: (u16, u16), look: Look) {
             .set_style(Style::new().fg(ink).add_modifier(Modifier::BOLD));
     }
 }
+
+/// The name of somebody, in the cells east of it.
+fn set_name(canvas: &mut Buffer, area: Rect, place: (u16, u16), name: &str) {
+    let Some((x, y)) = spots(area, place).next() else {
+        return;
+    };
+    let x = x.saturating_add(2);
+    let room = usize::from(area.right().saturating_sub(x));
+    canvas.set_stringn(x, y, name, room.min(NAME_SHOWN), palette::LABEL);
+}
+
+/// Characters of a name that are shown: more would hide what is east of it.
+const NAME_SHOWN: usize = 12;
 
 /// What is in the player's hands, and where it would go.
 fn draw_hands(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {

@@ -27,18 +27,21 @@ fn picture() -> Picture {
             notices: VecDeque::from([(Duration::from_secs(5), "<Grace> hello".into())]),
             line: None,
             shows_help: false,
+            tape: None,
         },
         land: Land::around(position, 40, 20, |cell| world.look(cell)),
-        others: vec![(
-            position.offset(3, 1).unwrap(),
-            Look {
-                ch: u16::from(b'f'),
+        others: vec![Other {
+            at: position.offset(3, 1).unwrap(),
+            look: Look {
+                chr: u16::from(b'f'),
                 col: 12,
             },
-        )],
+            name: "fox".into(),
+        }],
         position,
         facing: Direction::North,
         ware: 1,
+        watches: false,
     }
 }
 
@@ -52,7 +55,7 @@ fn a_small_window_shows_the_world() {
 fn the_player_stands_in_the_middle_and_others_where_they_are() {
     let picture = picture();
     assert_eq!(picture.land.place(picture.position), Some((20, 10)));
-    assert_eq!(picture.land.place(picture.others[0].0), Some((23, 11)));
+    assert_eq!(picture.land.place(picture.others[0].at), Some((23, 11)));
     let beyond = picture.position.offset(20, 0).unwrap();
     assert_eq!(picture.land.place(beyond), None);
     let text = snapshot::text(&picture, (80, 24), panels::draw);
@@ -70,7 +73,7 @@ fn what_peers_draw_cannot_command_a_terminal() {
             solid: bell,
         });
     }
-    picture.others[0].1.ch = 0x1b;
+    picture.others[0].look.chr = 0x1b;
     let text = snapshot::text(&picture, (80, 24), panels::draw);
     assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text}");
     assert!(text.contains("????"), "{text}");

@@ -7,7 +7,7 @@ use core::fmt;
 use tickwire_session::{ActionNumber, AskError, EndedAction, Failure, Outcome, Reason};
 
 use super::{AssetFailure, Entity};
-use crate::cppevy::limits::{ASSET_NAME_MAX, DATA_MAX};
+use crate::cppevy::limits::{ASSET_NAME_MAX, DATA_MAX, UPLOAD_MAX};
 use crate::cppevy::{ActionId, Bytes, EventId, SyncId};
 
 /// How far the client has come (see `STATES.md`).
@@ -146,6 +146,18 @@ pub enum ClientEvent {
         /// Why.
         why: AssetFailure,
     },
+    /// The server has what was offered.
+    Uploaded {
+        /// Its name.
+        name: String,
+    },
+    /// The server does not want what was offered, or did not get it.
+    UploadFailed {
+        /// Its name.
+        name: String,
+        /// Why.
+        why: Failure,
+    },
     /// It is over. Every action has ended before.
     Ended(EndReason),
 }
@@ -189,14 +201,16 @@ impl From<AskError> for ActError {
     }
 }
 
-/// Why an asset cannot be fetched.
+/// Why an asset cannot be fetched, or content not offered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// Another one is being fetched.
+    /// Another one is on its way.
     OneAtATime,
-    /// No asset has such a name.
+    /// None has such a name.
     Name,
+    /// It is empty, or larger than any server takes.
+    Size,
     /// The action cannot be sent.
     Act(ActError),
 }
@@ -204,7 +218,8 @@ pub enum FetchError {
 impl fmt::Display for FetchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OneAtATime => f.write_str("another asset is being fetched"),
+            Self::OneAtATime => f.write_str("another one is on its way"),
+            Self::Size => write!(f, "what is offered has 1 to {UPLOAD_MAX} bytes"),
             Self::Name => write!(f, "an asset's name has 1 to {ASSET_NAME_MAX} bytes"),
             Self::Act(error) => error.fmt(f),
         }

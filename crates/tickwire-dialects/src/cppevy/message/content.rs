@@ -5,6 +5,7 @@
 use alloc::vec::Vec;
 
 use tickwire_session::Token;
+use tickwire_session::bulk::ContentHash;
 use tickwire_wire::DecodeError;
 
 use super::{Data, Object};
@@ -116,7 +117,38 @@ impl<'a> AssetRequest<'a> {
     }
 }
 
-/// A piece of an asset.
+/// What a client has for the server.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Offer<'a> {
+    /// Its bytes.
+    pub size: u32,
+    /// What they hash to.
+    pub hash: ContentHash,
+    /// Its name.
+    pub name: &'a str,
+}
+
+impl<'a> Offer<'a> {
+    /// Reads the data of an Offer action.
+    pub fn decode(data: &'a [u8]) -> Result<Self, DecodeError> {
+        let mut r = Reader::new(data);
+        let size = r.u32("size")?;
+        let hash = r.bytes("hash", 32)?;
+        let name = r.text("name", r.remaining())?;
+        // As many bytes were read as there are in a hash.
+        let hash = ContentHash(hash.try_into().unwrap_or_default());
+        Ok(Self { size, hash, name })
+    }
+
+    /// Writes the data.
+    pub fn encode(&self, w: &mut Writer<'_>) {
+        w.u32(self.size);
+        w.bytes(&self.hash.0);
+        w.bytes(self.name.as_bytes());
+    }
+}
+
+/// A piece of an asset, or of what was offered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Piece<'a> {
     /// Where in the asset it belongs.
@@ -126,7 +158,7 @@ pub struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// Reads the data of an Asset event.
+    /// Reads the data of an Asset event or a Piece action.
     pub fn decode(data: &'a [u8]) -> Result<Self, DecodeError> {
         let mut r = Reader::new(data);
         let offset = r.u32("offset")?;
@@ -199,6 +231,8 @@ enum Number {
     U16(&'static str),
     U32(&'static str),
     U64(&'static str),
+    /// 32 bytes.
+    Hash(&'static str),
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -239,6 +273,14 @@ impl Layout {
                 numbers: &[Number::U32("offset")],
                 rest: Rest::Text("name"),
             },
+            ActionId::OFFER => Self {
+                numbers: &[Number::U32("size"), Number::Hash("hash")],
+                rest: Rest::Text("name"),
+            },
+            ActionId::PIECE => Self {
+                numbers: &[Number::U32("offset")],
+                rest: Rest::Bytes("piece"),
+            },
             _ => Self::PLAIN,
         }
     }
@@ -278,6 +320,7 @@ impl Layout {
                 Number::U16(field) => r.u16(field).map(drop)?,
                 Number::U32(field) => r.u32(field).map(drop)?,
                 Number::U64(field) => r.u64(field).map(drop)?,
+                Number::Hash(field) => r.bytes(field, 32).map(drop)?,
             }
         }
         let left = end - r.position();
@@ -296,6 +339,7 @@ impl Number {
             Self::U16(_) => 2,
             Self::U32(_) => 4,
             Self::U64(_) => 8,
+            Self::Hash(_) => 32,
         }
     }
 }

@@ -51,7 +51,7 @@ enum Owed {
     /// The game shall decide.
     Decision(Vec<u8>),
     /// Decided already; it only waits for its turn.
-    Busy,
+    Refused(Reason),
 }
 
 /// What is to be done about the first action of a line.
@@ -103,11 +103,21 @@ impl ActionQueue {
             return Err(Flooded);
         }
         line.owed.push_back(if busy {
-            Owed::Busy
+            Owed::Refused(Reason::Busy)
         } else {
             Owed::Decision(data.into())
         });
         Ok(None)
+    }
+
+    /// Refuses an action that the game is not asked about, when it is its turn.
+    pub(super) fn refuse(&mut self, id: LineId, reason: Reason) -> Result<(), Flooded> {
+        let line = self.lines.entry(id).or_default();
+        if line.owed.len() >= ANSWERS_OWED {
+            return Err(Flooded);
+        }
+        line.owed.push_back(Owed::Refused(reason));
+        Ok(())
     }
 
     /// Takes the first of a line that the game has not been shown, to be refused.
@@ -130,9 +140,10 @@ impl ActionQueue {
             return None;
         }
         match line.owed.front()? {
-            Owed::Busy => {
+            Owed::Refused(reason) => {
+                let reason = *reason;
                 line.owed.pop_front();
-                Some(Turn::Refuse(Reason::Busy))
+                Some(Turn::Refuse(reason))
             }
             Owed::Decision(_) if delayed => {
                 line.owed.pop_front();

@@ -7,9 +7,10 @@
 use tickwire_session::{Instant, PeerId, Reason};
 
 use super::action_queue::{LineId, Turn};
+use super::upload::Upload;
 use super::{ActionToken, Answer, PublishError, Server, ServerEvent};
 use crate::cppevy::limits::ANSWER_PATIENCE;
-use crate::cppevy::message::{Data, Object};
+use crate::cppevy::message::{Data, Object, Offer};
 use crate::cppevy::{ActionId, SyncId};
 
 impl Server {
@@ -44,6 +45,9 @@ impl Server {
                 return Ok(());
             }
         }
+        if action == ActionId::OFFER {
+            self.settle_offer(now, peer, decision.is_ok());
+        }
         self.take_turns(now, peer, line);
         Ok(())
     }
@@ -76,6 +80,10 @@ impl Server {
                 Turn::Refuse(reason) => {
                     self.counters.busy += u64::from(reason == Reason::Busy);
                     state.tell(line.via, timestamp, &Object::Failure { action, reason });
+                    let is_offered = |upload: &mut Upload| upload.deadline().is_none();
+                    if action == ActionId::OFFER {
+                        state.upload.take_if(is_offered);
+                    }
                 }
                 Turn::Ask { number, data } => {
                     let token = ActionToken {
@@ -83,11 +91,22 @@ impl Server {
                         line,
                         number,
                     };
-                    self.events.push_back(ServerEvent::Action {
-                        actor,
-                        action,
-                        data,
-                        token,
+                    self.events.push_back(match Offer::decode(&data) {
+                        Ok(Offer { name, size, .. }) if action == ActionId::OFFER => {
+                            let name = name.into();
+                            ServerEvent::Offered {
+                                actor,
+                                name,
+                                size,
+                                token,
+                            }
+                        }
+                        _ => ServerEvent::Action {
+                            actor,
+                            action,
+                            data,
+                            token,
+                        },
                     });
                 }
             }
@@ -103,6 +122,9 @@ impl Server {
             self.counters.unanswered += 1;
             let (action, reason) = (line.action, Reason::Unavailable);
             self.tell_one(now, id, line.via, &Object::Failure { action, reason });
+            if action == ActionId::OFFER {
+                self.settle_offer(now, id, false);
+            }
             self.take_turns(now, id, line);
         }
     }

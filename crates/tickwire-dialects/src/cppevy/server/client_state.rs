@@ -6,14 +6,17 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use tickwire_session::bulk::Sending;
-use tickwire_session::{Instant, PeerLink, Wrote};
+use tickwire_session::{Instant, PeerLink, SlidingWindow, Wrote};
 
 use super::action_queue::{ActionQueue, Via};
 use super::datagrams::{Datagrams, Shared};
-use super::requests::Requests;
-use crate::cppevy::limits::{KEEP_ALIVE, PIECE_MAX, STREAM_KEEP_ALIVE, STREAM_WAITING, TIMEOUT};
+use super::upload::Upload;
+use crate::cppevy::limits::{
+    KEEP_ALIVE, PIECE_MAX, REQUESTS_A_SECOND, STREAM_KEEP_ALIVE, STREAM_WAITING, TIMEOUT,
+};
 use crate::cppevy::message::{Assembler, Data, Object, Piece, encode};
 use crate::cppevy::outgoing::{StreamOut, takes_payloads};
 use crate::cppevy::{EventId, SyncId};
@@ -27,7 +30,9 @@ pub(super) struct ClientState {
     /// The asset that it fetches.
     pub(super) transfer: Option<Sending>,
     pub(super) datagrams: Datagrams,
-    pub(super) requests: Requests,
+    pub(super) requests: SlidingWindow,
+    /// What it offered, or sends.
+    pub(super) upload: Option<Upload>,
     stream_sent: Instant,
 }
 
@@ -57,7 +62,8 @@ impl ClientState {
             actions: ActionQueue::new(now),
             transfer: None,
             datagrams: Datagrams::new(now),
-            requests: Requests::default(),
+            requests: SlidingWindow::new(REQUESTS_A_SECOND, Duration::from_secs(1)),
+            upload: None,
             stream_sent: now,
         }
     }
@@ -94,6 +100,7 @@ impl ClientState {
     pub(super) fn close(&mut self, left: bool) {
         self.stage = Stage::Closing { left };
         self.transfer = None;
+        self.upload = None;
     }
 
     /// Queues an object by one of its paths.
@@ -188,7 +195,8 @@ impl ClientState {
     pub(super) fn deadline(&self, link: &PeerLink) -> Instant {
         let stream = (link.stream_room() > 0).then(|| self.stream_deadline());
         let datagrams = link.datagrams().map(|_| self.datagrams.deadline());
-        [stream, datagrams, self.actions.deadline()]
+        let upload = self.upload.as_ref().and_then(Upload::deadline);
+        [stream, datagrams, self.actions.deadline(), upload]
             .into_iter()
             .flatten()
             .fold(link.last_heard + TIMEOUT, Instant::min)

@@ -91,6 +91,7 @@ impl Server {
         }
         peer.state.keep_alive(now, timestamp);
         self.expire_actions(now, id);
+        self.expire_upload(now, id);
         self.set_deadline(id);
     }
 

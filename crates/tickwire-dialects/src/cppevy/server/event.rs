@@ -34,6 +34,27 @@ pub enum ServerEvent {
         /// What to answer with.
         token: ActionToken,
     },
+    /// A client has content for the server: [`answer`](super::Server::answer) whether it may send it. The
+    /// message of a success is not told.
+    Offered {
+        /// Who.
+        actor: SyncId,
+        /// What it is called: a relative path that stays within its folder.
+        name: String,
+        /// Its bytes.
+        size: u32,
+        /// What to answer with.
+        token: ActionToken,
+    },
+    /// Content that was wanted is there, and is what was offered.
+    Uploaded {
+        /// Whose it is.
+        actor: SyncId,
+        /// Its name.
+        name: String,
+        /// What it holds.
+        bytes: Vec<u8>,
+    },
     /// Somebody is gone, and so is its entity.
     Left {
         /// Who.
@@ -178,7 +199,7 @@ counters! {
         unknown_action,
         /// Actions of the protocol whose data made no sense.
         bad_data,
-        /// Leave by datagram and Attach by stream.
+        /// Leave, Offer and Piece by datagram, and Attach by stream.
         wrong_path,
         /// Actions answered with Busy.
         busy,
@@ -188,6 +209,12 @@ counters! {
         stray_answer,
         /// State requests above the rate, or of states that do not exist.
         request_ignored,
+        /// Offers that are too large, or have a name that no file could have.
+        upload_refused,
+        /// Content that was not what was offered.
+        upload_broken,
+        /// Content that took too long.
+        upload_stalled,
         /// Joins that were too many in a second, or came while the game was too slow.
         too_many_joins,
         /// Connections that had not joined, and gave way to newer ones.

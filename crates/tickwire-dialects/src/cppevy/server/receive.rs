@@ -205,7 +205,7 @@ impl Server {
         if let Some(peer) = self.peers.get_mut(id)
             && is_known
             && peer.link.datagrams().is_some()
-            && peer.state.requests.honour(now).is_some()
+            && peer.state.requests.take(now).is_some()
         {
             peer.state.datagrams.request(state);
         } else {
@@ -220,20 +220,36 @@ impl Server {
         line: LineId,
         data: Data<'_>,
     ) -> Result<(), Departure> {
-        let peer = self.peers.get(id);
-        let has_joined = peer.is_some_and(|peer| peer.state.actor().is_some());
-        let verdict = match line.action {
-            ActionId::DISABLED => Err(Reason::Disabled),
-            ActionId::JOIN => {
+        let actor = self.peers.get(id).and_then(|peer| peer.state.actor());
+        let verdict = match (line.action, actor) {
+            (ActionId::DISABLED, _) => Err(Reason::Disabled),
+            (ActionId::JOIN, _) => {
                 self.handle_join(now, id, line, data);
                 return Ok(());
             }
-            _ if !has_joined => Err(Reason::Unavailable),
+            (_, None) => Err(Reason::Unavailable),
+            (ActionId::PIECE, Some(actor)) => self.handle_upload_piece(id, line, (actor, data)),
+            (_, Some(_)) => return self.handle_joined_action(now, id, line, data),
+        };
+        self.answer_own(now, id, line, verdict);
+        Ok(())
+    }
+
+    /// An action of a client that has joined.
+    fn handle_joined_action(
+        &mut self,
+        now: Instant,
+        id: PeerId,
+        line: LineId,
+        data: Data<'_>,
+    ) -> Result<(), Departure> {
+        let verdict = match line.action {
             // A token is shown by the path that it is for, and anybody can forge a datagram that
             // says Leave.
             ActionId::ATTACH => Err(self.wrong_path()),
             ActionId::LEAVE if line.via == Via::Datagrams => Err(self.wrong_path()),
             ActionId::ASSET => self.handle_asset_request(now, id, data),
+            ActionId::OFFER => return self.handle_offer(now, id, line, data),
             ActionId::LEAVE if data.bytes().is_empty() => {
                 self.answer_own(now, id, line, Ok(Vec::new()));
                 return Err(Departure::Left);
@@ -252,7 +268,7 @@ impl Server {
         Ok(())
     }
 
-    fn handle_game_action(
+    pub(super) fn handle_game_action(
         &mut self,
         now: Instant,
         id: PeerId,
@@ -273,18 +289,18 @@ impl Server {
     }
 
     /// What an action of the protocol gets whose data makes no sense.
-    const fn bad_data(&mut self) -> Reason {
+    pub(super) const fn bad_data(&mut self) -> Reason {
         self.counters.bad_data += 1;
         Reason::Error
     }
 
     /// What an action of the protocol gets that came by the path that it does not go by.
-    const fn wrong_path(&mut self) -> Reason {
+    pub(super) const fn wrong_path(&mut self) -> Reason {
         self.counters.wrong_path += 1;
         Reason::Error
     }
 
-    fn answer_own(&mut self, now: Instant, id: PeerId, line: LineId, verdict: Verdict) {
+    pub(super) fn answer_own(&mut self, now: Instant, id: PeerId, line: LineId, verdict: Verdict) {
         let action = line.action;
         let object = match &verdict {
             Ok(message) => Object::Success {

@@ -5,7 +5,7 @@
 
 use core::time::Duration;
 
-use tickwire_session::{Instant, TokenBucket};
+use tickwire_session::{Instant, SlidingWindow, TokenBucket};
 
 use super::{ActError, Client, Phase};
 use crate::pixmess::limits::{
@@ -13,7 +13,6 @@ use crate::pixmess::limits::{
     STEP_REFILL, STEPS_AT_ONCE, TEXT_MAX,
 };
 use crate::pixmess::message::{BlockSet, FromClient};
-use crate::pixmess::pace::Pace;
 use crate::pixmess::{Block, BlockId, Cell, ChunkId, Direction, EntityId, PlayerId, SetId};
 
 /// How often a player may do what. Each is within the server's own rate even if what was said arrives
@@ -21,9 +20,9 @@ use crate::pixmess::{Block, BlockId, Cell, ChunkId, Direction, EntityId, PlayerI
 #[derive(Debug)]
 pub(super) struct Rates {
     steps: TokenBucket,
-    edits: Pace,
-    requests: Pace,
-    chats: Pace,
+    edits: SlidingWindow,
+    requests: SlidingWindow,
+    chats: SlidingWindow,
 }
 
 impl Rates {
@@ -31,9 +30,9 @@ impl Rates {
         let second = Duration::from_secs(1).saturating_add(JITTER_ALLOWED);
         Self {
             steps: TokenBucket::new(now, STEPS_AT_ONCE, STEP_REFILL),
-            edits: Pace::new(EDITS_A_SECOND, second),
-            requests: Pace::new(REQUESTS_A_SECOND, second),
-            chats: Pace::new(CHATS_A_SPAN, CHAT_SPAN.saturating_add(JITTER_ALLOWED)),
+            edits: SlidingWindow::new(EDITS_A_SECOND, second),
+            requests: SlidingWindow::new(REQUESTS_A_SECOND, second),
+            chats: SlidingWindow::new(CHATS_A_SPAN, CHAT_SPAN.saturating_add(JITTER_ALLOWED)),
         }
     }
 }
@@ -108,6 +107,13 @@ impl Client {
         }
         self.world.entities.remove(&entity);
         self.outbox.push(FromClient::EntityDestruction { entity });
+        Ok(())
+    }
+
+    /// Asks for this client's number; [`PlayerIdTold`](super::ClientEvent::PlayerIdTold) is the answer.
+    pub fn ask_player_id(&mut self) -> Result<(), ActError> {
+        self.check_open()?;
+        self.outbox.push(FromClient::PlayerId);
         Ok(())
     }
 

@@ -62,6 +62,8 @@ impl fmt::Display for EndReason {
 pub enum ClientEvent {
     /// The server let this client in.
     LoggedIn(PlayerId),
+    /// The server said again which number this client has.
+    PlayerIdTold(PlayerId),
     /// A chunk that was asked for is there.
     ChunkLoaded(ChunkId),
     /// A chunk is gone, or was not to be had.

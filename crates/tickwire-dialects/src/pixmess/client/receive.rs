@@ -103,6 +103,8 @@ impl Client {
             self.phase = Phase::Playing;
             self.last_ping = now;
             self.tell(ClientEvent::LoggedIn(player));
+        } else {
+            self.tell(ClientEvent::PlayerIdTold(player));
         }
     }
 
@@ -120,7 +122,7 @@ impl Client {
             self.counters.unknown_chunk += 1;
             return;
         };
-        tiles.set_block(sublayer, id.cell.split().1, block);
+        tiles.set_block(sublayer, id.cell.spot(), block);
         self.tell(ClientEvent::BlockChanged(id, block));
     }
 

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use tickwire_session::{Instant, PeerLink, PeerStats, RoundTrip, TokenBucket};
+use tickwire_session::{Instant, PeerLink, PeerStats, RoundTrip, SlidingWindow, TokenBucket};
 
 use crate::pixmess::inbox::Inbox;
 use crate::pixmess::limits::{
@@ -13,7 +13,6 @@ use crate::pixmess::limits::{
 };
 use crate::pixmess::message::{FromServer, Look, Shared, Version};
 use crate::pixmess::outbox::Outbox;
-use crate::pixmess::pace::Pace;
 use crate::pixmess::{Block, BlockId, Cell, ChunkId, Direction, PlayerId};
 
 use super::news::Turn;
@@ -97,10 +96,10 @@ pub(super) struct Traces {
 #[derive(Debug)]
 pub(super) struct Rates {
     pub(super) moves: TokenBucket,
-    pub(super) corrections: Pace,
-    pub(super) edits: Pace,
-    pub(super) requests: Pace,
-    pub(super) chats: Pace,
+    pub(super) corrections: SlidingWindow,
+    pub(super) edits: SlidingWindow,
+    pub(super) requests: SlidingWindow,
+    pub(super) chats: SlidingWindow,
 }
 
 impl Connection {
@@ -115,10 +114,10 @@ impl Connection {
             turn: Turn::default(),
             rates: Rates {
                 moves: TokenBucket::new(now, MOVES_AT_ONCE, MOVE_REFILL),
-                corrections: Pace::new(CORRECTIONS_A_SECOND, SECOND),
-                edits: Pace::new(EDITS_A_SECOND, SECOND),
-                requests: Pace::new(REQUESTS_A_SECOND, SECOND),
-                chats: Pace::new(CHATS_A_SPAN, CHAT_SPAN),
+                corrections: SlidingWindow::new(CORRECTIONS_A_SECOND, SECOND),
+                edits: SlidingWindow::new(EDITS_A_SECOND, SECOND),
+                requests: SlidingWindow::new(REQUESTS_A_SECOND, SECOND),
+                chats: SlidingWindow::new(CHATS_A_SPAN, CHAT_SPAN),
             },
             last_ping: now,
             pinged: None,

@@ -50,12 +50,22 @@ impl ServerScript {
 
     /// A server for so many clients.
     pub(crate) fn with(clients: Option<u16>) -> Self {
+        Self::with_both(clients, 1_000)
+    }
+
+    /// A server that takes so many bytes from a client.
+    pub(crate) fn with_uploads(uploads: u32) -> Self {
+        Self::with_both(None, uploads)
+    }
+
+    fn with_both(clients: Option<u16>, uploads: u32) -> Self {
         // Not at zero: a timestamp counts from the beginning of the session, not of the clock.
         let now = Instant::from_millis(5_000);
         let config = ServerConfig {
             registry: registry(),
             actor: SHIP,
             clients,
+            uploads,
         };
         let server = Server::new(now, SECRET, config);
         let watch = Watch::new(&SERVER_LICENCE);
@@ -81,6 +91,12 @@ impl ServerScript {
     #[track_caller]
     pub(crate) fn join_from(&mut self, client: u8, peer: Addr) -> Joined {
         self.opened(stream(client), peer);
+        self.join_open(client)
+    }
+
+    /// Client `n`, whose stream is open, joins.
+    #[track_caller]
+    pub(crate) fn join_open(&mut self, client: u8) -> Joined {
         self.send(client, &[join("ann")]);
         let heard = self.hears(client);
         let Some(Object::Success { action, message }) = heard.first() else {

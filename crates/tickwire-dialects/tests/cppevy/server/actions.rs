@@ -112,7 +112,7 @@ fn what_does_not_exist_is_an_error_and_what_is_not_here_is_disabled() {
             action(unknown, &[]),
             action(FLY, &[]),
             action(ActionId::DISABLED, b"whatever"),
-            action(ActionId(0xff05), &[]),
+            action(ActionId(0xff07), &[]),
         ],
     );
     assert_eq!(
@@ -121,7 +121,7 @@ fn what_does_not_exist_is_an_error_and_what_is_not_here_is_disabled() {
             failure(unknown, Reason::Error),
             failure(FLY, Reason::Disabled),
             failure(ActionId::DISABLED, Reason::Disabled),
-            failure(ActionId(0xff05), Reason::Error),
+            failure(ActionId(0xff07), Reason::Error),
         ]
     );
     assert_eq!(s.events(), []);

@@ -39,6 +39,7 @@ impl Game {
             registry: registry(),
             actor: SHIP,
             clients: None,
+            uploads: 1_000,
         };
         let mut server = Server::new(now, secret, config);
         server.add_asset(HULL, &hull()).expect("a good asset");
@@ -68,6 +69,19 @@ impl Game {
                         self.answer(now, token, Answer::Success(&[]));
                     } else {
                         self.decide(now, token, &data);
+                    }
+                }
+                ServerEvent::Offered { token, .. } => {
+                    let answer = match self.rng.within(0..=3) {
+                        0 => Answer::Failure(Reason::Unavailable),
+                        _ => Answer::Success(&[]),
+                    };
+                    self.answer(now, token, answer);
+                }
+                ServerEvent::Uploaded { bytes, .. } => {
+                    let number = bytes.first().copied().unwrap_or_default();
+                    if bytes != vec![number; 700 + usize::from(number)] {
+                        return Err("other content than was offered".into());
                     }
                 }
                 ServerEvent::Left { actor, why } => return Err(format!("{actor} {why}")),

@@ -24,6 +24,12 @@ pub(super) struct Player {
     fetching: u32,
 }
 
+/// What a player offers: several pieces, and nobody else's.
+fn skin(node: NodeId) -> Vec<u8> {
+    let number = u8::try_from(node.index()).expect("few players");
+    vec![number; 700 + usize::from(number)]
+}
+
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum End {
     Succeeded,
@@ -60,6 +66,11 @@ impl Player {
             }
         }
         if self.rng.happens(Chance::percent(5)) && self.client.fetch(now, HULL).is_ok() {
+            self.fetching += 1;
+        }
+        if self.rng.happens(Chance::percent(5))
+            && self.client.offer(now, "skin", &skin(self.node)).is_ok()
+        {
             self.fetching += 1;
         }
     }
@@ -106,7 +117,9 @@ impl Player {
                         return Err("another asset than was offered".into());
                     }
                 }
-                ClientEvent::AssetFailed { .. } => self.fetching -= 1,
+                ClientEvent::AssetFailed { .. }
+                | ClientEvent::Uploaded { .. }
+                | ClientEvent::UploadFailed { .. } => self.fetching -= 1,
                 ClientEvent::Ended(why) => return Err(format!("a client ended: {why}")),
                 _ => {}
             }
@@ -121,7 +134,7 @@ impl Player {
 
     /// Nothing is shown that was true longer ago than the bound.
     pub(super) fn check_ages(&self, now: Instant, slack: Duration) -> Result<(), String> {
-        for (id, _) in self.client.user().entities(now) {
+        for (id, _) in self.client.entities() {
             if let Some(moment) = self.client.state(now, id, POSITION) {
                 let moment = u64::from_le_bytes(moment.try_into().expect("a moment"));
                 let age = now.since(Instant::from_millis(moment));
@@ -155,7 +168,8 @@ impl Player {
     /// It knows and sees what is there, as it is.
     pub(super) fn check_world(&self, now: Instant, game: &Game) -> Result<(), String> {
         let mut known: Vec<_> = self.client.entities().map(|(id, _)| id).collect();
-        let mut seen: Vec<_> = self.client.user().entities(now).map(|(id, _)| id).collect();
+        let shown = |id: &SyncId| self.client.state(now, *id, HEALTH).is_some();
+        let mut seen: Vec<_> = known.iter().copied().filter(shown).collect();
         let actors = game.server.actors().map(|(actor, _)| actor);
         let mut there: Vec<_> = game.rocks.iter().copied().chain(actors).collect();
         for ids in [&mut known, &mut seen, &mut there] {

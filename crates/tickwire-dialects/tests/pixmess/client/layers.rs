@@ -12,7 +12,7 @@ use crate::words::{Heard, Said, WALL, cell, changed, edit, login, player_id, roo
 
 fn walled() -> Tiles {
     let mut tiles = Tiles::default();
-    tiles.set_block(Sublayer::Solid, Spot { x: 1, y: 2 }, WALL);
+    tiles.set_block(Sublayer::Solid, Spot::new(1, 2), WALL);
     tiles
 }
 

@@ -19,7 +19,7 @@ fn noise() -> Tiles {
     for (x, y) in (0..64).flat_map(|y| (0..64).map(move |x| (x, y))) {
         for sublayer in [Sublayer::Walkable, Sublayer::Solid] {
             let [typ, col, ch] = [byte(), byte(), byte()];
-            tiles.set_block(sublayer, Spot { x, y }, Block { typ, col, ch });
+            tiles.set_block(sublayer, Spot::new(x, y), Block { typ, col, ch });
         }
     }
     tiles

@@ -1,22 +1,23 @@
-//! Allowing so much in any span of time.
+//! A rate limit over a sliding window.
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-use tickwire_session::Instant;
+use crate::Instant;
 
-/// At most so many in any span, wherever it begins: stricter than a bucket, which after a pause
-/// allows its fill on top of its rate.
+/// At most so many in any span, wherever it begins: stricter than a [`TokenBucket`](crate::TokenBucket),
+/// which after a pause allows its fill on top of its rate.
 #[derive(Clone, Debug)]
-pub(super) struct Pace {
+pub struct SlidingWindow {
     most: usize,
     span: Duration,
     /// When the last ones were; never more than `most`.
     recent: VecDeque<Instant>,
 }
 
-impl Pace {
-    pub(super) const fn new(most: usize, span: Duration) -> Self {
+impl SlidingWindow {
+    /// Allows `most` in any `span`.
+    pub const fn new(most: usize, span: Duration) -> Self {
         Self {
             most,
             span,
@@ -25,7 +26,7 @@ impl Pace {
     }
 
     /// Whether one more is allowed now.
-    pub(super) fn allows(&self, now: Instant) -> bool {
+    pub fn allows(&self, now: Instant) -> bool {
         match self.recent.front() {
             Some(&oldest) if self.recent.len() >= self.most => now.since(oldest) >= self.span,
             _ => true,
@@ -33,13 +34,13 @@ impl Pace {
     }
 
     /// When one more is allowed, if that is not already.
-    pub(super) fn next(&self) -> Option<Instant> {
+    pub fn next(&self) -> Option<Instant> {
         let oldest = self.recent.front()?;
         (self.recent.len() >= self.most).then(|| *oldest + self.span)
     }
 
     /// Counts one.
-    pub(super) fn count(&mut self, now: Instant) {
+    pub fn count(&mut self, now: Instant) {
         while self.recent.len() >= self.most {
             self.recent.pop_front();
         }
@@ -47,7 +48,7 @@ impl Pace {
     }
 
     /// Counts one, if it is allowed.
-    pub(super) fn take(&mut self, now: Instant) -> Option<()> {
+    pub fn take(&mut self, now: Instant) -> Option<()> {
         self.allows(now).then(|| self.count(now))
     }
 }
@@ -58,16 +59,16 @@ mod tests {
 
     #[test]
     fn no_span_holds_more_than_is_allowed() {
-        let mut pace = Pace::new(8, Duration::from_secs(10));
+        let mut window = SlidingWindow::new(8, Duration::from_secs(10));
         let taken = (0..100_u64)
             .map(|tenths| Instant::from_millis(tenths * 100))
-            .filter(|&now| pace.take(now).is_some())
+            .filter(|&now| window.take(now).is_some())
             .count();
         assert_eq!(taken, 8);
-        assert!(!pace.allows(Instant::from_millis(9_999)));
+        assert!(!window.allows(Instant::from_millis(9_999)));
         // The first of the eight is ten seconds old, the second is not.
-        assert_eq!(pace.take(Instant::from_millis(10_000)), Some(()));
-        assert_eq!(pace.take(Instant::from_millis(10_000)), None);
-        assert_eq!(pace.take(Instant::from_millis(10_100)), Some(()));
+        assert_eq!(window.take(Instant::from_millis(10_000)), Some(()));
+        assert_eq!(window.take(Instant::from_millis(10_000)), None);
+        assert_eq!(window.take(Instant::from_millis(10_100)), Some(()));
     }
 }

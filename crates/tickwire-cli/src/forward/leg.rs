@@ -1,7 +1,8 @@
-//! One side of a tunnel's end: a session that knows no protocol.
+//! One side of a forwarder: a session that knows no protocol.
 //!
 //! In: whatever comes on its paths, and what the other side asks to be sent. Out: the same as news, for
-//! the tunnel to pass on. What waits for a slow reader is bounded, and beyond that its stream is cut.
+//! the forwarder to pass on. A stream whose other half waits for a slow reader is not read; what had been
+//! read before is bounded, and beyond that the stream is cut.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -15,7 +16,7 @@ const STREAM_WAITING: usize = 1_024 * 1_024;
 /// Datagrams that wait for a link whose handshake is not over; the oldest go.
 const EARLY_DATAGRAMS: usize = 8;
 
-/// News that the tunnel has not taken; it does so every turn. Above it datagrams are dropped.
+/// News that the forwarder has not taken; it does so every turn. Above it datagrams are dropped.
 const NEWS: usize = 4_096;
 
 #[derive(Debug, Default)]
@@ -26,11 +27,13 @@ pub(super) struct Leg {
     /// Links that take datagrams, and what waits for those that do not yet.
     ready: BTreeSet<Addr>,
     early: BTreeMap<Addr, VecDeque<Vec<u8>>>,
+    /// Streams that are not read for now.
+    held: BTreeSet<StreamId>,
     dialled: u32,
     is_over: bool,
 }
 
-/// What the tunnel passes on.
+/// What is passed on.
 #[derive(Debug)]
 pub(super) enum News {
     Datagram {
@@ -102,6 +105,22 @@ impl Leg {
         Ok(())
     }
 
+    /// Bytes of a stream that wait for its reader.
+    pub(super) fn waiting(&self, on: StreamId) -> usize {
+        self.streams
+            .get(&on)
+            .map_or(0, |stream| stream.waiting.len())
+    }
+
+    /// Leaves what comes on a stream with the system, or reads on.
+    pub(super) fn hold(&mut self, on: StreamId, is_held: bool) {
+        if is_held {
+            self.held.insert(on);
+        } else {
+            self.held.remove(&on);
+        }
+    }
+
     /// Ends a stream when everything is out.
     pub(super) fn finish(&mut self, on: StreamId) {
         if let Some(stream) = self.streams.get_mut(&on) {
@@ -110,6 +129,7 @@ impl Leg {
     }
 
     pub(super) fn abort(&mut self, on: StreamId) {
+        self.held.remove(&on);
         if self.streams.remove(&on).is_some() {
             self.order(Transmit::Abort { on });
         }
@@ -179,6 +199,7 @@ impl Session for Leg {
     fn handle_closed(&mut self, _now: Instant, path: Path, why: Ended) {
         match path {
             Path::Stream(on) => {
+                self.held.remove(&on);
                 self.streams.remove(&on);
                 self.news.push_back(News::Closed { on, why });
             }
@@ -223,8 +244,12 @@ impl Session for Leg {
         None
     }
 
+    fn is_reading(&self, on: StreamId) -> bool {
+        !self.held.contains(&on)
+    }
+
     fn set_busy(&mut self, _is_busy: bool) {
-        // A tunnel admits nobody: the server behind it does.
+        // Nobody is admitted here: the server behind it does that.
     }
 
     fn shut_down(&mut self, _now: Instant) {
