@@ -20,7 +20,9 @@ use std::process::ExitCode;
 use anyhow::Context;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
-use tickwire_demo::gateway::{ArenaClient, ClientGateway, Connect, Notice, Protocol};
+use tickwire_demo::gateway::{
+    ArenaClient, Carried, ClientGateway, Connect, Flash, Notice, Protocol,
+};
 use tickwire_demo::limits::WEAPON_SLOTS;
 use tickwire_demo::recording::{self, Kit, Player, Start};
 use tickwire_demo::{Loadout, Score, Vec2, View};
@@ -45,7 +47,7 @@ use seat::{Game, Margin, Seat};
 ///
 /// In the arena, W A S D or the arrows fly, Z and C strafe, Space and 2 to 4 fire. Weapons aim by themselves at the
 /// nearest enemy ahead; the mouse aims instead while it is moved, and its left button fires. Enter
-/// chats, Tab shows the scores, + and - zoom, ? shows all keys, q leaves.
+/// chats, G taunts, Tab shows the scores, + and - zoom, ? shows all keys, q leaves.
 ///
 /// In the tile world (pixmess), the arrows or W A S D walk, Y U B N, 7 9 1 3 or Home, Page Up, End and
 /// Page Down walk diagonally, and Shift with an arrow only turns. Space places a block in front, X takes
@@ -87,9 +89,12 @@ struct Picture {
     view: View,
     scores: Vec<Score>,
     blasts: Vec<Blast>,
+    flashes: Vec<Flash>,
     camera: Camera,
     aim: Aim,
     loadout: Loadout,
+    /// What lies in the slots, where the protocol tells.
+    inventory: Option<[Option<Carried>; WEAPON_SLOTS]>,
     fires: [bool; WEAPON_SLOTS],
     shows_scores: bool,
     /// Why there is no ship, while there is none.
@@ -104,6 +109,8 @@ impl Picture {
             view: View::default(),
             scores: Vec::new(),
             blasts: Vec::new(),
+            flashes: Vec::new(),
+            inventory: None,
             camera: Camera::around(Vec2::ZERO, Zoom::default()),
             aim: Aim::Ahead,
             loadout,
@@ -218,6 +225,8 @@ impl Game for Flight {
         let (intent, aim) = self.helm.steer(now, &view, camera, arena);
         self.gateway.act(&intent);
         self.picture.blasts = self.blasts.update(&view);
+        self.picture.flashes = self.gateway.flashes();
+        self.picture.inventory = self.gateway.inventory();
         self.picture.view = view;
         let scores = self.gateway.scores();
         let own = self.picture.view.own_ship().and_then(|ship| ship.owner);
@@ -309,6 +318,11 @@ impl Flight {
                     let asked = self.gateway.teleport(now);
                     let margin = &mut self.picture.margin;
                     margin.complain(now, "you stay where you are", asked);
+                }
+                KeyCode::Char('g' | 'G') => {
+                    let taunted = self.gateway.taunt();
+                    let margin = &mut self.picture.margin;
+                    margin.complain(now, "nobody is taunted", taunted);
                 }
                 KeyCode::Tab => self.picture.shows_scores = !self.picture.shows_scores,
                 KeyCode::Char('+' | '=') => self.zoom = self.zoom.nearer(),

@@ -7,6 +7,7 @@ use super::*;
 use crate::arena_canvas::tests::{scene, scores};
 use crate::snapshot;
 use tickwire_demo::OwnerId;
+use tickwire_demo::gateway::{Carried, Flash};
 
 fn picture() -> Picture {
     let mut view = scene();
@@ -32,6 +33,8 @@ fn picture() -> Picture {
         view,
         scores: scores(),
         blasts: Vec::new(),
+        flashes: Vec::new(),
+        inventory: None,
         loadout: Loadout::STANDARD,
         fires: [true, false, false, false],
         shows_scores: false,
@@ -105,6 +108,23 @@ fn scores_are_sorted_and_a_question_mark_shows_every_key() {
     picture.margin.shows_help = true;
     let text = snapshot::text(&picture, (80, 24), panels::draw);
     assert!(text.contains("strafe") && text.contains("zoom"), "{text}");
+}
+
+#[test]
+fn what_a_protocol_tells_of_slots_counts_and_flashes_are_seen() {
+    let carried = |name: &str, count| {
+        let name = name.into();
+        Some(Carried { name, count })
+    };
+    let mut picture = picture();
+    picture.inventory = Some([carried("gun", 1), None, carried("rockets", 4), None]);
+    let own = picture.view.own_ship().unwrap().position;
+    let what = "launch ×2".into();
+    let position = own + Vec2::new(0.0, -300.0);
+    picture.flashes = vec![Flash { position, what }];
+    let text = snapshot::text(&picture, (80, 24), panels::draw);
+    assert!(text.contains("Space gun  2 –  3 rockets ×4  4 –"), "{text}");
+    assert!(text.contains("✸ launch ×2"), "{text}");
 }
 
 #[test]
