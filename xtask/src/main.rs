@@ -40,6 +40,8 @@ enum Task {
     Bench(bench::Args),
     Compress(compress::Args),
     Prior(prior::Args),
+    /// Builds the Bevy example, which is a workspace of its own because Bevy takes long to compile.
+    Bevy,
     /// Checks what drifts unseen: who depends on whom, links, vectors nobody reads, stale commands
     /// in documents.
     ///
@@ -66,8 +68,17 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
         Task::Bench(args) => bench::run(&args),
         Task::Compress(args) => compress::run(&args),
         Task::Prior(args) => prior::run(&args),
+        Task::Bevy => build_bevy(),
         Task::Tidy => tidy::run(),
     }
+}
+
+fn build_bevy() -> anyhow::Result<ExitCode> {
+    let built = cargo::Cargo::new("build --manifest-path examples/bevy/Cargo.toml").run()?;
+    Ok(match built.success() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
 }
 
 #[cfg(test)]

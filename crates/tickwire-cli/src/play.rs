@@ -5,11 +5,11 @@
 //! nothing here knows which protocol is in between. The loop is the [`seat`]'s, for every game.
 
 mod editor;
-mod flashes;
 mod helm;
 mod keys;
 mod killer;
 mod line;
+mod moments;
 mod netgraph;
 mod panels;
 pub(crate) mod replay;
@@ -22,7 +22,9 @@ use std::process::ExitCode;
 use anyhow::Context;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
-use tickwire_demo::gateway::{ArenaClient, ClientGateway, Connect, Notice, Protocol};
+use tickwire_demo::gateway::{
+    ArenaClient, Carried, ClientGateway, Connect, Flash, Notice, Protocol,
+};
 use tickwire_demo::limits::WEAPON_SLOTS;
 use tickwire_demo::recording::{self, Kit, Player, Start};
 use tickwire_demo::{Loadout, Score, Vec2, View};
@@ -39,17 +41,17 @@ use crate::screen::{self, Input};
 use crate::stop::Stop;
 use crate::weapons;
 use editor::{Edited, Editor};
-use flashes::Flashes;
 use helm::{Aim, Helm};
 use killer::Killer;
 use line::Meaning;
+use moments::Moments;
 use seat::{Game, Margin, Seat};
 
 /// Fly a ship yourself, in this terminal, or walk and build in the tile world.
 ///
 /// In the arena, W A S D or the arrows fly, Z and C strafe, Space and 2 to 4 fire. Weapons aim by themselves at the
 /// nearest enemy ahead; the mouse aims instead while it is moved, and its left button fires. Enter
-/// chats, or changes your name and weapons with /name and /weapons where the protocol can, Tab shows the scores,
+/// chats, or changes your name and weapons with /name and /weapons where the protocol can, G taunts, Tab shows the scores,
 /// + and - zoom, ? shows all keys, q leaves.
 ///
 /// In the tile world (pixmess), the arrows or W A S D walk, Y U B N, 7 9 1 3 or Home, Page Up, End and
@@ -96,10 +98,13 @@ struct Picture {
     view: View,
     scores: Vec<Score>,
     blasts: Vec<Blast>,
-    flashes: Flashes,
+    moments: Moments,
+    flashes: Vec<Flash>,
     camera: Camera,
     aim: Aim,
     loadout: Loadout,
+    /// What lies in the slots, where the protocol tells.
+    inventory: Option<[Option<Carried>; WEAPON_SLOTS]>,
     fires: [bool; WEAPON_SLOTS],
     shows_scores: bool,
     /// Why there is no ship, while there is none.
@@ -114,7 +119,9 @@ impl Picture {
             view: View::default(),
             scores: Vec::new(),
             blasts: Vec::new(),
-            flashes: Flashes::default(),
+            moments: Moments::default(),
+            flashes: Vec::new(),
+            inventory: None,
             camera: Camera::around(Vec2::ZERO, Zoom::default()),
             aim: Aim::Ahead,
             loadout,
@@ -237,7 +244,9 @@ impl Game for Flight {
         self.gateway.act(&intent);
         self.picture.blasts = self.blasts.update(&view);
         let effects = self.gateway.take_effects();
-        self.picture.flashes.update(now, effects);
+        self.picture.moments.update(now, effects);
+        self.picture.flashes = self.gateway.flashes();
+        self.picture.inventory = self.gateway.inventory();
         self.picture.view = view;
         let scores = self.gateway.scores();
         let own = self.picture.view.own_ship().and_then(|ship| ship.owner);
@@ -345,6 +354,11 @@ impl Flight {
                     let asked = self.gateway.teleport(now);
                     let margin = &mut self.picture.margin;
                     margin.complain(now, "you stay where you are", asked);
+                }
+                KeyCode::Char('g' | 'G') => {
+                    let taunted = self.gateway.taunt();
+                    let margin = &mut self.picture.margin;
+                    margin.complain(now, "nobody is taunted", taunted);
                 }
                 KeyCode::Tab => self.picture.shows_scores = !self.picture.shows_scores,
                 KeyCode::Char('+' | '=') => self.zoom = self.zoom.nearer(),

@@ -7,7 +7,10 @@ use tickwire_session::{Addr, Ended, Instant, Path, PeerStats, Room, Session, Str
 
 use super::deed::{Deed, sum_of_sight, sum_of_view};
 use super::{Log, Player, Start};
-use crate::gateway::{ArenaClient, ClientGateway, Notice, Resident, Status, TileClient};
+use crate::gateway::{
+    ArenaClient, Carried, ClientGateway, Flash, Notice, Resident, Status, TileClient,
+};
+use crate::limits::WEAPON_SLOTS;
 use crate::tiles::{Block, BlockId, Cell, Direction, Sublayer, Tile};
 use crate::{Effect, Intent, Loadout, Score, View};
 
@@ -171,6 +174,14 @@ impl ArenaClient for Recorded<dyn ArenaClient> {
 
     fn scores(&self) -> Vec<Score> {
         self.client.scores()
+    }
+
+    fn inventory(&self) -> Option<[Option<Carried>; WEAPON_SLOTS]> {
+        self.client.inventory()
+    }
+
+    fn flashes(&self) -> Vec<Flash> {
+        self.client.flashes()
     }
 
     fn act(&mut self, intent: &Intent) {

@@ -6,6 +6,7 @@ use super::seat::Stage;
 use super::*;
 use crate::arena_canvas::tests::{scene, scores};
 use crate::snapshot;
+use tickwire_demo::gateway::{Carried, Flash};
 use tickwire_demo::{Effect, OwnerId};
 
 fn picture() -> Picture {
@@ -32,7 +33,9 @@ fn picture() -> Picture {
         view,
         scores: scores(),
         blasts: Vec::new(),
-        flashes: Flashes::default(),
+        flashes: Vec::new(),
+        moments: Moments::default(),
+        inventory: None,
         loadout: Loadout::STANDARD,
         fires: [true, false, false, false],
         shows_scores: false,
@@ -109,6 +112,23 @@ fn scores_are_sorted_and_a_question_mark_shows_every_key() {
 }
 
 #[test]
+fn what_a_protocol_tells_of_slots_counts_and_flashes_are_seen() {
+    let carried = |name: &str, count| {
+        let name = name.into();
+        Some(Carried { name, count })
+    };
+    let mut picture = picture();
+    picture.inventory = Some([carried("gun", 1), None, carried("rockets", 4), None]);
+    let own = picture.view.own_ship().unwrap().position;
+    let what = "launch ×2".into();
+    let position = own + Vec2::new(0.0, -300.0);
+    picture.flashes = vec![Flash { position, what }];
+    let text = snapshot::text(&picture, (80, 24), panels::draw);
+    assert!(text.contains("Space gun  2 –  3 rockets ×4  4 –"), "{text}");
+    assert!(text.contains("✸ launch ×2"), "{text}");
+}
+
+#[test]
 fn whoever_lost_a_ship_reads_why() {
     let mut picture = picture();
     picture.view.own_ship = None;
@@ -136,11 +156,11 @@ fn what_happens_is_shown_for_a_moment() {
         Effect::Hit { by: "Grace".into() },
     ];
     let signs = ["✶", "✹", "♪ gun", "hit by Grace"];
-    picture.flashes.update(Instant::ZERO, effects);
+    picture.moments.update(Instant::ZERO, effects);
     let text = snapshot::text(&picture, (80, 24), panels::draw);
     assert!(signs.iter().all(|sign| text.contains(sign)), "{text}");
     picture
-        .flashes
+        .moments
         .update(Instant::from_millis(400), Vec::new());
     let text = snapshot::text(&picture, (80, 24), panels::draw);
     assert!(!signs.iter().any(|sign| text.contains(sign)), "{text}");

@@ -27,9 +27,9 @@ const MUZZLE_DOTS: f64 = 5.0;
 
 /// What happened within the last moment, the newest last.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Flashes(VecDeque<(Instant, Effect)>);
+pub(super) struct Moments(VecDeque<(Instant, Effect)>);
 
-impl Flashes {
+impl Moments {
     pub(super) fn update(&mut self, now: Instant, effects: Vec<Effect>) {
         self.0.retain(|(until, _)| now < *until);
         self.0
