@@ -177,6 +177,7 @@ impl Arena {
         self.steer_rockets();
         self.move_all();
         self.fire_weapons();
+        self.resupply();
         self.collide();
         self.end_old_shots();
         self.bury_the_dead();

@@ -151,4 +151,6 @@ pub(crate) struct Mount {
     pub(crate) charge: u32,
     /// The beam of a phaser that is firing.
     pub(crate) ray: Option<EntityId>,
+    /// What is left to fire, of a weapon that runs out.
+    pub(crate) left: Option<u16>,
 }

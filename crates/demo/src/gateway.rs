@@ -23,10 +23,11 @@ use core::time::Duration;
 use tickwire_session::{Addr, Instant, Session};
 use tickwire_wire::{DecodeError, Trace};
 
+use crate::limits::WEAPON_SLOTS;
 use crate::tiles::{
     Act, Block, BlockId, Bot, Cell, Direction, Look, Neighbour, Sublayer, Tile, TileView,
 };
-use crate::{Intent, Loadout, PilotId, Score, View, Worlds};
+use crate::{Effect, Intent, Loadout, PilotId, Score, Vec2, View, Worlds};
 
 pub use load::LoadError;
 pub use notice::Notice;
@@ -159,6 +160,9 @@ pub trait ServerGateway {
         false
     }
 
+    /// The server says something to everybody, where the protocol has a way to; elsewhere nobody hears of it.
+    fn tell_everybody(&mut self, _text: &str) {}
+
     /// Tells every client that it is over, in the protocol's own way or, where it has none, in the game's.
     fn shut_down(&mut self, now: Instant) {
         self.session().shut_down(now);
@@ -242,6 +246,42 @@ pub trait ArenaClient: ClientGateway {
     /// What the player wants from now on.
     fn act(&mut self, intent: &Intent);
 
+    /// What happened since this was last asked, to be shown for a moment.
+    fn take_effects(&mut self) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    /// Asks to be called otherwise; an error is a sentence for the player.
+    fn rename(&mut self, _name: &str) -> Result<(), String> {
+        Err("this protocol has no word for it".into())
+    }
+
+    /// Chooses what the next ship carries; an error is a sentence for the player.
+    fn select(&mut self, _now: Instant, _loadout: Loadout) -> Result<(), String> {
+        Err("this protocol has no word for it".into())
+    }
+
+    /// Says in which order the player's own program has the game's databases, where a protocol has any. To be
+    /// called before the session begins; an error is a sentence for the player.
+    fn set_databases(&mut self, _paths: &[String]) -> Result<(), String> {
+        Err("this protocol has no databases".into())
+    }
+
+    /// What the own ship carries, slot by slot; `None` if the protocol does not tell.
+    fn inventory(&self) -> Option<[Option<Carried>; WEAPON_SLOTS]> {
+        None
+    }
+
+    /// What flashes at the moment that [`view`](Self::view) showed last, if the protocol tells of such things.
+    fn flashes(&self) -> Vec<Flash> {
+        Vec::new()
+    }
+
+    /// Mocks everybody in sight, who may not notice; an error is a sentence for the player.
+    fn taunt(&mut self) -> Result<(), String> {
+        Err("this protocol has no word for it".into())
+    }
+
     /// Loads what the server has for those who look at a screen, and shows others the player's emblem, if it
     /// wants one; an error is a sentence for the player. To be called before the session begins.
     fn load_content(&mut self, emblem: Option<char>) -> Result<(), String> {
@@ -255,6 +295,24 @@ pub trait ArenaClient: ClientGateway {
     fn teleport(&mut self, _now: Instant) -> Result<(), String> {
         Err("this protocol has no word for it".into())
     }
+}
+
+/// What lies in a slot of a ship, as a protocol tells it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Carried {
+    /// What it is called.
+    pub name: String,
+    /// How many of it.
+    pub count: u16,
+}
+
+/// Something that is seen for a moment, where it happens.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flash {
+    /// Where.
+    pub position: Vec2,
+    /// What, in a word.
+    pub what: String,
 }
 
 /// The client's half of a walker in the tile world.

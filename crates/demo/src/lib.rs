@@ -66,5 +66,5 @@ pub use pace::Pace;
 pub use printable::{is_printable, printable};
 pub use random::Random;
 pub use vector::{Heading, Vec2};
-pub use view::{OwnerId, Score, Seen, SeenId, View};
+pub use view::{Effect, OwnerId, Score, Seen, SeenId, View};
 pub use worlds::Worlds;

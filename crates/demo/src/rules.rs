@@ -65,6 +65,12 @@ pub const PHASER_REST_PER_STEP: u32 = 2;
 /// Charge that a phaser needs to light, so that an exhausted one does not flicker.
 pub const PHASER_RELIGHT_STEPS: u32 = 30;
 
+/// Rockets that a slot carries when it is full.
+pub const ROCKETS_CARRIED: u16 = 6;
+/// How near to a planet's surface rockets are found.
+pub const SUPPLY_REACH: f64 = 400.0;
+/// From rocket to rocket that is found there.
+pub const SUPPLY_STEPS: u32 = STEPS_PER_SECOND;
 /// From rocket to rocket.
 pub const ROCKET_RELOAD_STEPS: u32 = 130;
 /// Speed at launch.

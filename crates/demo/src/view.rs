@@ -5,6 +5,7 @@
 //! opaque, and what a protocol cannot tell has a stated stand-in.
 
 use core::time::Duration;
+use std::collections::VecDeque;
 
 use crate::{Heading, Kind, Vec2};
 
@@ -72,6 +73,54 @@ pub struct Seen {
     /// The radius of a round thing, the length of a ray; [`Kind::usual_reach`], if the protocol does
     /// not tell.
     pub reach: f64,
+}
+
+/// Something that happened, to be shown for a moment.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Effect {
+    /// Two things touched.
+    Impact {
+        /// Where.
+        at: Vec2,
+    },
+    /// A ship fired.
+    Muzzle {
+        /// Where the ship is.
+        at: Vec2,
+        /// Where it points.
+        heading: Heading,
+    },
+    /// Something is heard, wherever it is.
+    Heard {
+        /// What makes that sound.
+        what: &'static str,
+    },
+    /// The viewer's ship was hit.
+    Hit {
+        /// By whom.
+        by: String,
+    },
+}
+
+/// What happened and was not shown yet. A viewer who never looks misses the oldest.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Effects(VecDeque<Effect>);
+
+impl Effects {
+    /// More than happens between two pictures, and few enough to be kept for nobody.
+    const KEPT: usize = 64;
+
+    pub(crate) fn push(&mut self, effect: Effect) {
+        if self.0.len() == Self::KEPT {
+            self.0.pop_front();
+        }
+        self.0.push_back(effect);
+    }
+
+    pub(crate) fn take(&mut self) -> Vec<Effect> {
+        self.0.drain(..).collect()
+    }
 }
 
 /// One line of the scoreboard.

@@ -14,6 +14,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::Marker;
 use ratatui::widgets::Widget;
 use ratatui::widgets::canvas::{Canvas, Circle, Context, Line, Points};
+use tickwire_demo::gateway::Flash;
 use tickwire_demo::{Heading, Kind, Score, Seen, Vec2, View, printable, rules};
 
 use crate::palette;
@@ -30,6 +31,8 @@ pub(crate) struct ArenaCanvas<'a> {
     pub(crate) scores: &'a [Score],
     /// What just exploded.
     pub(crate) blasts: &'a [Blast],
+    /// What is seen for a moment.
+    pub(crate) flashes: &'a [Flash],
     /// From where it is looked at.
     pub(crate) camera: Camera,
     /// What the colours tell apart.
@@ -161,6 +164,14 @@ impl ArenaCanvas<'_> {
                 buf[at]
                     .set_char(sign)
                     .set_style(style.add_modifier(Modifier::BOLD));
+            }
+        }
+        for flash in self.flashes {
+            if let Some(at) = self.camera.cell(area, flash.position) {
+                let room = usize::from(area.right() - at.x);
+                let style = Style::new().fg(palette::YELLOW);
+                let text = format!("✸ {}", printable(&flash.what));
+                buf.set_stringn(at.x, at.y, text, room, style);
             }
         }
         if self.ships().count() <= LABELLED_SHIPS {

@@ -8,6 +8,8 @@ mod editor;
 mod helm;
 mod keys;
 mod killer;
+mod line;
+mod moments;
 mod netgraph;
 mod panels;
 pub(crate) mod replay;
@@ -20,7 +22,9 @@ use std::process::ExitCode;
 use anyhow::Context;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
-use tickwire_demo::gateway::{ArenaClient, ClientGateway, Connect, Notice, Protocol};
+use tickwire_demo::gateway::{
+    ArenaClient, Carried, ClientGateway, Connect, Flash, Notice, Protocol,
+};
 use tickwire_demo::limits::WEAPON_SLOTS;
 use tickwire_demo::recording::{self, Kit, Player, Start};
 use tickwire_demo::{Loadout, Score, Vec2, View};
@@ -39,13 +43,16 @@ use crate::weapons;
 use editor::{Edited, Editor};
 use helm::{Aim, Helm};
 use killer::Killer;
+use line::Meaning;
+use moments::Moments;
 use seat::{Game, Margin, Seat};
 
 /// Fly a ship yourself, in this terminal, or walk and build in the tile world.
 ///
 /// In the arena, W A S D or the arrows fly, Z and C strafe, Space and 2 to 4 fire. Weapons aim by themselves at the
 /// nearest enemy ahead; the mouse aims instead while it is moved, and its left button fires. Enter
-/// chats, Tab shows the scores, + and - zoom, ? shows all keys, q leaves.
+/// chats, or changes your name and weapons with /name and /weapons where the protocol can, G taunts, Tab shows the scores,
+/// + and - zoom, ? shows all keys, q leaves.
 ///
 /// In the tile world (pixmess), the arrows or W A S D walk, Y U B N, 7 9 1 3 or Home, Page Up, End and
 /// Page Down walk diagonally, and Shift with an arrow only turns. Space places a block in front, X takes
@@ -68,6 +75,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "A,B,C,D", value_parser = weapons::parse)]
     weapons: Option<Loadout>,
 
+    /// The databases that your own program has, in its own order. OpenDrakan only.
+    #[arg(long, value_name = "PATH,PATH", value_delimiter = ',')]
+    databases: Option<Vec<String>>,
+
     /// A character that others see beside your name, where the protocol and the server take one.
     #[arg(long, value_name = "CHARACTER")]
     emblem: Option<char>,
@@ -87,9 +98,13 @@ struct Picture {
     view: View,
     scores: Vec<Score>,
     blasts: Vec<Blast>,
+    moments: Moments,
+    flashes: Vec<Flash>,
     camera: Camera,
     aim: Aim,
     loadout: Loadout,
+    /// What lies in the slots, where the protocol tells.
+    inventory: Option<[Option<Carried>; WEAPON_SLOTS]>,
     fires: [bool; WEAPON_SLOTS],
     shows_scores: bool,
     /// Why there is no ship, while there is none.
@@ -104,6 +119,9 @@ impl Picture {
             view: View::default(),
             scores: Vec::new(),
             blasts: Vec::new(),
+            moments: Moments::default(),
+            flashes: Vec::new(),
+            inventory: None,
             camera: Camera::around(Vec2::ZERO, Zoom::default()),
             aim: Aim::Ahead,
             loadout,
@@ -165,9 +183,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     match player {
         Player::Arena(mut gateway) => {
+            if let Some(databases) = &args.databases {
+                gateway.set_databases(databases).map_err(Misuse)?;
+            }
             gateway.load_content(args.emblem).map_err(Misuse)?;
             let flight = Flight::new(gateway, loadout, &seat);
             seat.play(flight, panels::draw)
+        }
+        Player::Tiles(_) if args.databases.is_some() => {
+            let why = "--databases are for OpenDrakan: leave them out";
+            anyhow::bail!(Misuse(why.into()))
         }
         Player::Tiles(_) if args.weapons.is_some() => {
             let why = "--weapons are for ships, and nobody flies in the tile world: leave them out";
@@ -220,6 +245,10 @@ impl Game for Flight {
         let (intent, aim) = self.helm.steer(now, &view, camera, arena);
         self.gateway.act(&intent);
         self.picture.blasts = self.blasts.update(&view);
+        let effects = self.gateway.take_effects();
+        self.picture.moments.update(now, effects);
+        self.picture.flashes = self.gateway.flashes();
+        self.picture.inventory = self.gateway.inventory();
         self.picture.view = view;
         let scores = self.gateway.scores();
         let own = self.picture.view.own_ship().and_then(|ship| ship.owner);
@@ -280,6 +309,22 @@ impl Flight {
         }
     }
 
+    /// Does what a line says.
+    fn follow(&mut self, now: Instant, line: &str) -> Result<(), String> {
+        match line::read(line)? {
+            Meaning::Say(text) => self.gateway.chat(now, &text)?,
+            Meaning::Rename(name) => {
+                self.gateway.rename(&name)?;
+                self.picture.margin.name = name;
+            }
+            Meaning::Select(loadout) => {
+                self.gateway.select(now, loadout)?;
+                self.picture.loadout = loadout;
+            }
+        }
+        Ok(())
+    }
+
     fn press(&mut self, now: Instant, key: KeyEvent) {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         if control && key.code == KeyCode::Char('c') {
@@ -291,8 +336,8 @@ impl Flight {
             match editor.press(key) {
                 Edited::Writing => return,
                 Edited::Done(text) if !text.is_empty() => {
-                    let said = self.gateway.chat(now, &text);
-                    self.picture.margin.complain(now, "not said", said);
+                    let done = self.follow(now, &text);
+                    self.picture.margin.complain(now, "not done", done);
                 }
                 Edited::Done(_) | Edited::Cancelled => {}
             }
@@ -311,6 +356,11 @@ impl Flight {
                     let asked = self.gateway.teleport(now);
                     let margin = &mut self.picture.margin;
                     margin.complain(now, "you stay where you are", asked);
+                }
+                KeyCode::Char('g' | 'G') => {
+                    let taunted = self.gateway.taunt();
+                    let margin = &mut self.picture.margin;
+                    margin.complain(now, "nobody is taunted", taunted);
                 }
                 KeyCode::Tab => self.picture.shows_scores = !self.picture.shows_scores,
                 KeyCode::Char('+' | '=') => self.zoom = self.zoom.nearer(),

@@ -2,6 +2,7 @@
 
 mod camera;
 mod company;
+mod drain;
 mod game;
 mod lines;
 mod listen;
@@ -28,9 +29,11 @@ use crate::quic;
 use crate::record::RecordFile;
 use crate::save::{self, SaveFile};
 use crate::stop::Stop;
+use crate::trace::{self, LogLevel};
 use crate::{address, screen};
 use camera::Camera;
 use company::{Company, Wanted};
+use drain::Drain;
 use game::Game;
 use lines::Lines;
 use listen::Listen;
@@ -95,6 +98,15 @@ pub(crate) struct Args {
     /// End by itself after this time.
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
+
+    /// When asked to end, let nobody in any more and give those who play so many seconds to leave. Asked
+    /// again, it ends at once.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    drain: u32,
+
+    /// What is logged of connections, among the other lines.
+    #[arg(long, value_name = "LEVEL", default_value = "warn")]
+    log: LogLevel,
 
     /// Every line as a JSON object.
     #[arg(long)]
@@ -199,7 +211,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut face = if args.dashboard {
         Face::Dashboard(Box::new(Dashboard::open(open)?))
     } else {
-        Face::Lines(Lines::open(args.json, &open))
+        let lines = Lines::open(args.json, &open);
+        trace::install(args.log, args.json, lines.writer())?;
+        Face::Lines(lines)
     };
     let mut game = Game {
         host,
@@ -209,6 +223,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         records,
         camera,
         encrypted,
+        drain: Drain::new(args.drain),
     };
     let served = serve(&mut driver, &mut game, &mut face, &stop, until);
     // First, so that what comes next can be read, and a second Ctrl-C ends it at once.
@@ -312,7 +327,13 @@ fn serve(
     let mut pace = Pace::new(driver.now());
     let mut notices = Vec::new();
     let mut was_busy = false;
-    while !stop.is_asked() && until.is_none_or(|until| driver.now() < until) {
+    while until.is_none_or(|until| driver.now() < until) {
+        if stop.is_asked() {
+            notices.extend(game.drain(driver));
+            if game.drain.is_over(driver.now(), game.guests()) {
+                break;
+            }
+        }
         game.drive(driver, pace.due(), Driver::run_until)?;
         let now = driver.now();
         let Game {
@@ -323,6 +344,7 @@ fn serve(
             records,
             camera,
             encrypted,
+            drain,
         } = &mut *game;
         if let Some(encrypted) = encrypted {
             encrypted.read_again(driver);
@@ -346,7 +368,7 @@ fn serve(
         }
         let report = meter.measure(now, host, driver.counters());
         if let (Some(encrypted), Some(report)) = (encrypted, &report) {
-            encrypted.tell_status(driver, report);
+            encrypted.tell_status(driver, report, drain.is_begun());
         }
         match face {
             Face::Lines(lines) => {
@@ -370,7 +392,7 @@ fn serve(
         pace.made_step(driver.now());
         if pace.is_busy() != was_busy {
             was_busy = pace.is_busy();
-            host.set_busy(was_busy);
+            host.set_busy(was_busy || drain.is_begun());
             notices.push(Notice::Busy { is_busy: was_busy });
         }
     }

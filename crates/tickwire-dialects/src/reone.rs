@@ -19,6 +19,7 @@ mod inspect;
 pub mod limits;
 pub mod message;
 mod resource;
+mod scope;
 mod server;
 mod status;
 mod stream;
@@ -39,6 +40,7 @@ pub use client::{
 pub use id::{CallId, ClientId, EventId, ModuleNumber, ObjectId, PacketSeq, SnapshotSeq};
 pub use inspect::{inspect, inspect_datagram};
 pub use resource::{BASE, MANIFEST};
+pub use scope::{GLOBAL, Item, ScopeError, ScopeState};
 pub use server::{
     AnswerError, Command, Departure, Module, ModuleError, Object, Question, Reply, Seat, Seen,
     Server, ServerConfig, ServerCounters, ServerEvent, limits as server_limits,

@@ -30,8 +30,8 @@ use tickwire_state::PredictionFigures;
 
 use crate::game::Game;
 use crate::limits::{
-    ANSWER_PATIENCE, ASKED_AT_ONCE, CLIENT_WAITING, LATEST_CHANNELS, LATEST_REPEATS, MESSAGE_MAX,
-    NAME_MAX, RESUME_PATIENCE,
+    ANSWER_PATIENCE, ASKED_AT_ONCE, CLIENT_EVENTS_WAITING, CLIENT_WAITING, LATEST_CHANNELS,
+    LATEST_REPEATS, MESSAGE_MAX, NAME_MAX, RESUME_PATIENCE,
 };
 use crate::message::{FrameReader, Role, Up, bytes_of, value};
 use crate::reason::EndReason;
@@ -127,6 +127,7 @@ impl<G: Game> Client<G> {
 
     /// Goes on to this moment: inputs for the ticks that began, and what is to be seen now.
     pub fn update(&mut self, now: Instant) {
+        self.end_if_unread();
         self.advance_inputs(now);
         let Some(joined) = &mut self.joined else {
             return;
@@ -297,6 +298,15 @@ impl<G: Game> Client<G> {
             self.ticked = now;
             joined.advance_inputs(now, &self.input);
         }
+    }
+
+    /// A game that takes no events would fill the memory. Returns whether it is over.
+    fn end_if_unread(&mut self) -> bool {
+        let is_unread = self.events.len() >= CLIENT_EVENTS_WAITING;
+        if is_unread {
+            self.end(EndReason::FellBehind, "");
+        }
+        is_unread
     }
 
     /// Tells the game of resources that came to an end.

@@ -73,6 +73,10 @@ pub const LATEST_REPEATS: u8 = 3;
 /// Events and messages that wait for the game. A client that makes more is ahead of every game.
 pub const EVENTS_WAITING: usize = 4_096;
 
+/// Events that wait for a client's game. One that slept finds all that was kept for it; one that never looks
+/// ends.
+pub const CLIENT_EVENTS_WAITING: usize = 1 << 16;
+
 /// Timed events that wait for playback to reach them.
 pub const TIMED_WAITING: usize = 1_024;
 

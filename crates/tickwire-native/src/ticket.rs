@@ -1,7 +1,7 @@
 //! Tickets: how a player whose connection broke shows who it was.
 //!
-//! A ticket is a keyed hash of a counter, and the key is a secret of the server: it cannot be guessed. It
-//! counts once; with every Welcome comes another.
+//! A ticket is a keyed hash of a counter, and the key is a secret of the server: it cannot be guessed. With
+//! every Welcome comes another, and when the client has it the one before counts no more.
 
 use core::hash::Hasher;
 

@@ -15,6 +15,7 @@ impl Ship {
                     ready: now,
                     charge: FULL_CHARGE,
                     ray: None,
+                    left: (weapon? == Weapon::Rocket).then_some(rules::ROCKETS_CARRIED),
                 })
             }),
             wound: None,
@@ -73,6 +74,29 @@ impl Arena {
         }
     }
 
+    /// Lets ships find what they ran out of: near planets, one at a time.
+    pub(super) fn resupply(&mut self) {
+        if !self.tick.0.is_multiple_of(rules::SUPPLY_STEPS.into()) {
+            return;
+        }
+        let planets = self.entities().filter(|(_, it)| it.kind() == Kind::Planet);
+        let planets: Vec<_> = planets
+            .map(|(_, planet)| (planet.position, planet.reach() + rules::SUPPLY_REACH))
+            .collect();
+        let is_near = |place: Vec2| {
+            let mut planets = planets.iter();
+            planets.any(|(planet, reach)| planet.distance(place) < *reach)
+        };
+        for id in self.ids(|it| it.kind() == Kind::Ship && is_near(it.position)) {
+            let Some(Role::Ship(ship)) = self.entities.get_mut(id.0).map(|it| &mut it.role) else {
+                continue;
+            };
+            for mount in ship.mounts.iter_mut().flatten() {
+                mount.left = mount.left.map(|left| rules::ROCKETS_CARRIED.min(left + 1));
+            }
+        }
+    }
+
     fn fire_ship(&mut self, id: EntityId) {
         let Some(entity) = self.entities.get(id.0) else {
             return;
@@ -90,7 +114,7 @@ impl Arena {
             let Some(mount) = mount else { continue };
             if mount.weapon == Weapon::Phaser {
                 self.fire_phaser(mount, fire, muzzle);
-            } else if fire && mount.ready <= self.tick {
+            } else if fire && mount.ready <= self.tick && mount.left != Some(0) {
                 self.fire_shot(mount, muzzle);
             }
         }
@@ -125,6 +149,7 @@ impl Arena {
         };
         if self.add(shot).is_some() {
             mount.ready = now.after(reload_steps);
+            mount.left = mount.left.map(|left| left - 1);
         }
     }
 

@@ -1,9 +1,10 @@
 //! The arena over OpenDrakan.
 //!
 //! The level has one hidden object of each kind of thing; whatever is in the arena is a clone of its
-//! kind's. A pilot has one ship object for all its lives: it is hidden in between, and jumps to where
-//! the next begins. Controls are actions. Who is who, the scores and the kills are global messages, and
-//! every shot is an animation and a sound. All codes are listed here and in the protocol's `WIRE.md`.
+//! kind's. A pilot has one ship object for all its lives: it is hidden in between, spawned but not running, and
+//! jumps to where the next begins. Controls are actions, each judged by the moment that its player saw. Who is
+//! who, the scores and the kills are global messages, a hit is one from ship to ship, and every shot is an
+//! animation and a sound. All codes are listed here and in the protocol's `WIRE.md`.
 
 mod client;
 pub(super) mod save;
@@ -44,6 +45,15 @@ const SHIPS: DatabaseId = DatabaseId(0);
 /// Where sounds come from.
 const SOUNDS: DatabaseId = DatabaseId(1);
 
+/// What sounds of which number.
+const SOUND_NAMES: [(u16, &str); 5] = [
+    (1, "gun"),
+    (2, "phaser"),
+    (3, "rocket"),
+    (4, "shockwave"),
+    (5, "explosion"),
+];
+
 /// What an exploding ship sounds like.
 const EXPLOSION: AssetRef = AssetRef {
     database: SOUNDS,
@@ -73,6 +83,8 @@ const PROTOTYPES: [(Kind, ObjectId); 7] = [
 const ENTER: u32 = 0;
 /// The first of the actions that are held, in the order of [`Intent::buttons`].
 const BUTTONS: u32 = 1;
+/// The first of those that fire.
+const TRIGGERS: u32 = 7;
 /// The analog action that says which point of the world the weapons point at.
 const AIM: u32 = 11;
 /// The first of the actions that put a weapon into a slot: five for each slot, in the order of
@@ -96,6 +108,8 @@ const SCORE: u32 = 2;
 const GONE: u32 = 3;
 /// A ship was destroyed: `u32` victim, `u32` by whom or 0.
 const KILLED: u32 = 4;
+/// From one ship to another, whose client alone is told: the first has hit it. `u8` percent of health left.
+const HIT: u32 = 1;
 /// The server ends, and its stream with it: nothing more. The protocol itself has no word for it.
 const FAREWELL: u32 = 5;
 

@@ -7,9 +7,12 @@ use tickwire_session::{Addr, Ended, Instant, Path, PeerStats, Room, Session, Str
 
 use super::deed::{Deed, sum_of_sight, sum_of_view};
 use super::{Log, Player, Start};
-use crate::gateway::{ArenaClient, ClientGateway, Notice, Resident, Status, TileClient};
+use crate::gateway::{
+    ArenaClient, Carried, ClientGateway, Flash, Notice, Resident, Status, TileClient,
+};
+use crate::limits::WEAPON_SLOTS;
 use crate::tiles::{Block, BlockId, Cell, Direction, Sublayer, Tile};
-use crate::{Intent, Score, View};
+use crate::{Effect, Intent, Loadout, Score, View};
 
 /// Records a client that was just made of `start`.
 pub fn record(log: &Log, start: &Start, player: Player) -> Player {
@@ -173,10 +176,39 @@ impl ArenaClient for Recorded<dyn ArenaClient> {
         self.client.scores()
     }
 
+    fn inventory(&self) -> Option<[Option<Carried>; WEAPON_SLOTS]> {
+        self.client.inventory()
+    }
+
+    fn flashes(&self) -> Vec<Flash> {
+        self.client.flashes()
+    }
+
     fn act(&mut self, intent: &Intent) {
         let now = self.now;
         self.deed(now, &Deed::Act(*intent));
         self.client.act(intent);
+    }
+
+    fn take_effects(&mut self) -> Vec<Effect> {
+        self.client.take_effects()
+    }
+
+    fn rename(&mut self, name: &str) -> Result<(), String> {
+        let now = self.now;
+        self.deed(now, &Deed::Rename(name.to_owned()));
+        self.client.rename(name)
+    }
+
+    fn select(&mut self, now: Instant, loadout: Loadout) -> Result<(), String> {
+        self.deed(now, &Deed::Select(loadout));
+        self.client.select(now, loadout)
+    }
+
+    fn set_databases(&mut self, paths: &[String]) -> Result<(), String> {
+        let now = self.now;
+        self.deed(now, &Deed::Databases(paths.join(",")));
+        self.client.set_databases(paths)
     }
 
     fn load_content(&mut self, emblem: Option<char>) -> Result<(), String> {

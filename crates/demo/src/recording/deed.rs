@@ -2,9 +2,10 @@
 
 use tickwire_wire::{DecodeError, LittleEndian, Reader, Writer};
 
+use super::start::{read_weapon, weapon_code};
 use crate::gateway::TileClient;
 use crate::tiles::{Block, BlockId, Cell, Direction, SetId, Sublayer};
-use crate::{Intent, Vec2, View};
+use crate::{Intent, Loadout, Vec2, View};
 
 /// Bytes of what is said, at most.
 const TEXT_MAX: usize = 4_096;
@@ -32,6 +33,11 @@ pub(super) enum Deed {
     Walk(Direction),
     /// It asked for what the server has, and for an emblem.
     Content(Option<char>),
+    Rename(String),
+    /// It chose what the next ship carries.
+    Select(Loadout),
+    /// The order of its own databases, with commas in between.
+    Databases(String),
     Identify,
     IgnoreNearest,
     Build {
@@ -62,11 +68,16 @@ impl Deed {
                 w.u64(intent.aim.x.to_bits());
                 w.u64(intent.aim.y.to_bits());
             }
-            Self::Chat(text) => {
-                w.u8(4);
-                let end = text.floor_char_boundary(TEXT_MAX);
-                w.bytes(text.get(..end).unwrap_or_default().as_bytes());
+            Self::Chat(text) => write_text(&mut w, 4, text),
+            Self::Rename(name) => write_text(&mut w, 12, name),
+            Self::Select(loadout) => {
+                w.u8(13);
+                loadout
+                    .0
+                    .iter()
+                    .for_each(|weapon| w.u8(weapon_code(*weapon)));
             }
+            Self::Databases(paths) => write_text(&mut w, 14, paths),
             Self::Teleport => w.u8(5),
             Self::Disconnect => w.u8(6),
             Self::Walk(direction) => {
@@ -114,10 +125,16 @@ impl Deed {
                 }
                 Self::Act(intent)
             }
-            4 => {
-                let text = r.bytes("text", r.remaining())?;
-                Self::Chat(String::from_utf8_lossy(text).into_owned())
+            4 => Self::Chat(read_text(&mut r)?),
+            12 => Self::Rename(read_text(&mut r)?),
+            13 => {
+                let mut loadout = Loadout::UNARMED;
+                for slot in &mut loadout.0 {
+                    *slot = read_weapon(&mut r)?;
+                }
+                Self::Select(loadout)
             }
+            14 => Self::Databases(read_text(&mut r)?),
             5 => Self::Teleport,
             6 => Self::Disconnect,
             7 => {
@@ -231,6 +248,17 @@ impl Sum {
     }
 }
 
+fn write_text(w: &mut Writer<'_, LittleEndian>, what: u8, text: &str) {
+    w.u8(what);
+    let end = text.floor_char_boundary(TEXT_MAX);
+    w.bytes(text.get(..end).unwrap_or_default().as_bytes());
+}
+
+fn read_text(r: &mut Reader<'_, LittleEndian>) -> Result<String, DecodeError> {
+    let text = r.bytes("text", r.remaining())?;
+    Ok(String::from_utf8_lossy(text).into_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -252,6 +280,9 @@ mod tests {
             Deed::Disconnect,
             Deed::Content(Some('é')),
             Deed::Content(None),
+            Deed::Rename("Bea".into()),
+            Deed::Select(Loadout::STANDARD),
+            Deed::Databases("a.db,b.db".into()),
             Deed::Identify,
             Deed::IgnoreNearest,
             Deed::Walk(Direction::NorthWest),

@@ -172,6 +172,12 @@ impl Replay {
                 self.compare(is_same);
             }
             (Deed::Act(intent), Player::Arena(client)) => client.act(&intent),
+            (Deed::Rename(name), Player::Arena(client)) => drop(client.rename(&name)),
+            (Deed::Select(loadout), Player::Arena(client)) => drop(client.select(now, loadout)),
+            (Deed::Databases(paths), Player::Arena(client)) => {
+                let paths: Vec<_> = paths.split(',').map(String::from).collect();
+                drop(client.set_databases(&paths));
+            }
             (Deed::Content(emblem), Player::Arena(client)) => drop(client.load_content(emblem)),
             (Deed::Identify, Player::Tiles(client)) => drop(client.identify()),
             (Deed::IgnoreNearest, Player::Tiles(client)) => drop(client.ignore_nearest()),

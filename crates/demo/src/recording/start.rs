@@ -58,8 +58,7 @@ impl Start {
         let mut words = Vec::new();
         let mut w = Writer::<LittleEndian>::new(&mut words, 64 + self.name.len());
         for weapon in self.kit.loadout.0 {
-            let code = WEAPONS.iter().position(|other| *other == weapon);
-            w.u8(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(0));
+            w.u8(weapon_code(weapon));
         }
         w.u16(self.kit.look.chr);
         w.u16(self.kit.look.col);
@@ -90,9 +89,7 @@ impl Start {
         }
         let mut r = Reader::<LittleEndian>::new(about.words);
         for slot in &mut start.kit.loadout.0 {
-            let code = r.u8("weapon")?;
-            let weapon = WEAPONS.get(usize::from(code));
-            *slot = *weapon.ok_or_else(|| r.refuse("weapon", code.into()))?;
+            *slot = read_weapon(&mut r)?;
         }
         start.kit.look = Look {
             chr: r.u16("chr")?,
@@ -102,4 +99,16 @@ impl Start {
         start.name = String::from_utf8_lossy(name).into_owned();
         Ok(Some(start))
     }
+}
+
+/// How a recording names a weapon.
+pub(super) fn weapon_code(weapon: Option<Weapon>) -> u8 {
+    let code = WEAPONS.iter().position(|other| *other == weapon);
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(0)
+}
+
+pub(super) fn read_weapon(r: &mut Reader<'_, LittleEndian>) -> Result<Option<Weapon>, DecodeError> {
+    let code = r.u8("weapon")?;
+    let weapon = WEAPONS.get(usize::from(code)).copied();
+    weapon.ok_or_else(|| r.refuse("weapon", code.into()))
 }

@@ -103,6 +103,7 @@ fn every_size_can_be_drawn_on() {
                 view: &view,
                 scores: &scores(),
                 blasts: &[],
+                flashes: &[],
                 camera,
                 tints: Tints::Owners,
             };
@@ -124,6 +125,7 @@ fn names_stand_beside_ships_and_not_over_each_other() {
         view: &view,
         scores: &scores(),
         blasts: &[],
+        flashes: &[],
         camera,
         tints: Tints::Owners,
     };

@@ -138,6 +138,7 @@ fn draw_arena(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
         view: &picture.view,
         scores: &picture.scores,
         blasts: &picture.blasts,
+        flashes: &[],
         camera,
         tints: Tints::Owners,
     };

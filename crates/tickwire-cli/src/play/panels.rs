@@ -9,6 +9,7 @@ use ratatui::layout::{Alignment, Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Cell, Clear, Paragraph, Row, Table};
+use tickwire_demo::gateway::Carried;
 use tickwire_demo::{Heading, Kind, printable};
 
 use super::helm::Aim;
@@ -120,7 +121,8 @@ const HELP: &[(&str, &str)] = &[
     ("Space 2 3 4", "fire"),
     ("mouse", "aim; its left button fires"),
     ("T", "teleport, where the server allows it"),
-    ("Enter", "chat"),
+    ("G", "taunt, where the protocol has a word for it"),
+    ("Enter", "chat; /name and /weapons change yours"),
     ("Tab", "scores"),
     ("+ -", "zoom"),
     ("?", "this help"),
@@ -200,12 +202,14 @@ fn draw_arena(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
         view: &picture.view,
         scores: &picture.scores,
         blasts: &picture.blasts,
+        flashes: &picture.flashes,
         camera: picture.camera,
         tints: Tints::Sides,
     };
     frame.render_widget(canvas, area);
     set_hints(picture, area, frame.buffer_mut());
     set_sight(picture, area, frame.buffer_mut());
+    picture.moments.draw(picture.camera, area, frame);
     draw_notices(&picture.margin, area, frame);
     draw_news(picture, area, frame);
     if picture.shows_scores {
@@ -351,7 +355,11 @@ fn draw_hull(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     let slots = picture.loadout.0.into_iter().zip(picture.fires);
     for (slot, (weapon, fires)) in slots.enumerate() {
         let key = ["Space", "2", "3", "4"][slot];
-        let name = weapon.map_or("–", weapons::name);
+        // What the server says is in the slot counts, if it says anything.
+        let name = match &picture.inventory {
+            Some(slots) => slots[slot].as_ref().map_or("–".into(), carried_text),
+            None => weapon.map_or("–", weapons::name).to_owned(),
+        };
         let style = if fires {
             Style::new()
                 .fg(palette::YELLOW)
@@ -370,6 +378,15 @@ fn draw_hull(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
     };
     words.push(Span::styled(aim, palette::LABEL));
     frame.render_widget(Line::from(words), area);
+}
+
+/// What lies in a slot, with its number if there are several.
+fn carried_text(carried: &Carried) -> String {
+    let name = printable(&carried.name);
+    match carried.count {
+        1 => name,
+        count => format!("{name} ×{count}"),
+    }
 }
 
 /// The keys, or the line that is being written.

@@ -6,7 +6,8 @@ use super::seat::Stage;
 use super::*;
 use crate::arena_canvas::tests::{scene, scores};
 use crate::snapshot;
-use tickwire_demo::OwnerId;
+use tickwire_demo::gateway::{Carried, Flash};
+use tickwire_demo::{Effect, OwnerId};
 
 fn picture() -> Picture {
     let mut view = scene();
@@ -32,6 +33,9 @@ fn picture() -> Picture {
         view,
         scores: scores(),
         blasts: Vec::new(),
+        flashes: Vec::new(),
+        moments: Moments::default(),
+        inventory: None,
         loadout: Loadout::STANDARD,
         fires: [true, false, false, false],
         shows_scores: false,
@@ -108,6 +112,23 @@ fn scores_are_sorted_and_a_question_mark_shows_every_key() {
 }
 
 #[test]
+fn what_a_protocol_tells_of_slots_counts_and_flashes_are_seen() {
+    let carried = |name: &str, count| {
+        let name = name.into();
+        Some(Carried { name, count })
+    };
+    let mut picture = picture();
+    picture.inventory = Some([carried("gun", 1), None, carried("rockets", 4), None]);
+    let own = picture.view.own_ship().unwrap().position;
+    let what = "launch ×2".into();
+    let position = own + Vec2::new(0.0, -300.0);
+    picture.flashes = vec![Flash { position, what }];
+    let text = snapshot::text(&picture, (80, 24), panels::draw);
+    assert!(text.contains("Space gun  2 –  3 rockets ×4  4 –"), "{text}");
+    assert!(text.contains("✸ launch ×2"), "{text}");
+}
+
+#[test]
 fn whoever_lost_a_ship_reads_why() {
     let mut picture = picture();
     picture.view.own_ship = None;
@@ -117,4 +138,30 @@ fn whoever_lost_a_ship_reads_why() {
         text.contains("Grace destroyed your ship: the next one"),
         "{text}"
     );
+}
+
+#[test]
+fn what_happens_is_shown_for_a_moment() {
+    let mut picture = picture();
+    let ship = *picture.view.own_ship().unwrap();
+    let effects = vec![
+        Effect::Impact {
+            at: ship.position + Vec2::new(200.0, -100.0),
+        },
+        Effect::Muzzle {
+            at: ship.position,
+            heading: ship.heading,
+        },
+        Effect::Heard { what: "gun" },
+        Effect::Hit { by: "Grace".into() },
+    ];
+    let signs = ["✶", "✹", "♪ gun", "hit by Grace"];
+    picture.moments.update(Instant::ZERO, effects);
+    let text = snapshot::text(&picture, (80, 24), panels::draw);
+    assert!(signs.iter().all(|sign| text.contains(sign)), "{text}");
+    picture
+        .moments
+        .update(Instant::from_millis(400), Vec::new());
+    let text = snapshot::text(&picture, (80, 24), panels::draw);
+    assert!(!signs.iter().any(|sign| text.contains(sign)), "{text}");
 }

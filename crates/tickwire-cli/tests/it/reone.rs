@@ -12,7 +12,8 @@ use tickwire_demo::{Host, Loadout, STEP};
 use tickwire_net::{Carries, Driver};
 use tickwire_session::{Instant, Session};
 
-use crate::command::{run, serve, start};
+use crate::command::{Running, run, serve, start};
+use crate::pty::Terminal;
 
 /// Longest wait for anything: only a broken command takes so long, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -49,6 +50,68 @@ fn huffman_coding_is_off_unless_asked_for() {
 }
 
 #[test]
+fn a_player_s_screen_shows_what_the_protocol_tells() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("models")).unwrap();
+    std::fs::write(folder.path().join("models/ship.txt"), "a ship").unwrap();
+    let resources = folder.path().to_str().unwrap();
+    let (server, addr) = serve(
+        "reone",
+        &[
+            "--tick-rate",
+            "30",
+            "--lerp",
+            "150",
+            "--ships",
+            "1",
+            "--round",
+            "5",
+            "--module",
+            "my mod",
+            "--resources",
+            resources,
+        ],
+    );
+    let parameters = Capture::new(addr).unwrap().parameters().unwrap();
+    assert_eq!(parameters[14..18], [30, 0, 150, 0]);
+    let addr = addr.to_string();
+    let mut ann = Terminal::start(&["play", "reone", "--connect", &addr, "--name", "Ann"]);
+    server.line_with("Ann joined");
+    ann.wait_for_text("Space gun  2 phaser  3 rockets ×6  4 shockwave");
+    ann.wait_for_text("loaded models/ship.txt, 6 bytes");
+    ann.wait_for("the round", |screen| screen.contains("round 1 4:"));
+    ann.press("3");
+    ann.wait_for_text("✸ launch");
+    ann.wait_for_text("3 rockets ×5");
+    ann.press("g");
+    ann.wait_for_text("✸ taunt");
+    // There is one ship, and it is taken.
+    let mut bob = Terminal::start(&["play", "reone", "--connect", &addr, "--name", "Bob"]);
+    bob.wait_for_text("every ship is taken");
+    bob.wait_for_text("looking on as number 1");
+    ann.press("q");
+    assert_eq!(ann.wait(), 0);
+    bob.wait_for_text("a ship is free");
+    bob.wait_for_text("rockets ×6");
+    bob.press("q");
+    assert_eq!(bob.wait(), 0);
+}
+
+#[test]
+fn a_folder_that_cannot_be_loaded_is_told() {
+    let missing = run(&["serve", "reone", "--resources", "/nowhere/at/all"]);
+    assert_eq!(missing.code, Some(1), "{missing:?}");
+    assert!(missing.stderr.contains("/nowhere/at/all"), "{missing:?}");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("arena")).unwrap();
+    std::fs::write(folder.path().join("arena/sky.txt"), "dark").unwrap();
+    let resources = folder.path().to_str().unwrap();
+    let hidden = run(&["serve", "reone", "--resources", resources]);
+    assert_eq!(hidden.code, Some(2), "{hidden:?}");
+    assert!(hidden.stderr.contains("arena/sky.txt"), "{hidden:?}");
+}
+
+#[test]
 fn clients_of_a_server_that_restarts_come_back_by_themselves() {
     let (server, addr) = serve("reone", &[]);
     let addr = addr.to_string();
@@ -63,17 +126,19 @@ fn clients_of_a_server_that_restarts_come_back_by_themselves() {
         "600",
         "--json",
     ]);
-    for number in 1..=4 {
-        server.line_with(&format!("bot-{number} joined"));
-    }
+    // They join in whatever order they have loaded.
+    let wait_for_all = |server: &Running| {
+        let mut missing: Vec<_> = (1..=4).map(|n| format!("bot-{n} joined")).collect();
+        while !missing.is_empty() {
+            let line = server.line_with(" joined");
+            missing.retain(|joined| !line.contains(joined));
+        }
+    };
+    wait_for_all(&server);
     server.terminate();
     assert_eq!(server.wait().code, Some(0));
     let server = start(&["serve", "reone", "--listen", &addr]);
-    let mut missing: Vec<_> = (1..=4).map(|n| format!("bot-{n} joined")).collect();
-    while !missing.is_empty() {
-        let line = server.line_with(" joined");
-        missing.retain(|joined| !line.contains(joined));
-    }
+    wait_for_all(&server);
     // Each is in the world again, and there are two dozen snapshots before the next line.
     server.line_with("4 reone");
     server.line_with("4 reone");

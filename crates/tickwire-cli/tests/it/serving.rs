@@ -264,6 +264,10 @@ fn nonsense_on_the_command_line_ends_with_two() {
         &["serve", "lwar", "--world", "nowhere"],
         &["serve", "lwar", "--huffman"],
         &["cppevy", "opendrakan", "--round", "5"],
+        &["serve", "reone", "--tick-rate", "25"],
+        &["serve", "reone", "--tick-rate", "0"],
+        &["serve", "lwar", "--ships", "2"],
+        &["serve", "lwar", "--module", "mine"],
     ] {
         let done = run(arguments);
         assert_eq!(done.code, Some(2), "{arguments:?}: {done:?}");

@@ -386,3 +386,46 @@ fn a_player_chooses_weapons() {
     assert_eq!(terminal.wait(), 2);
     terminal.wait_for_text("nobody flies in the tile world");
 }
+
+#[test]
+fn somebody_takes_another_name_and_other_weapons() {
+    let (mut terminal, server) = play();
+    terminal.press("\r/name Bea\r");
+    terminal.wait_for_text("Ada is now Bea");
+    server.line_with("Ada is now Bea");
+    terminal.press("\r/weapons rocket,gun\r");
+    terminal.wait_for_text("Space rocket  2 gun");
+    terminal.press("\r/weapons spoon\r");
+    terminal.wait_for_text("not done: there is no \"spoon\"");
+    terminal.press("q");
+    assert_eq!(terminal.wait(), 0);
+}
+
+#[test]
+fn collisions_are_drawn_where_they_happened() {
+    // Hunters find somebody who stands still.
+    let (_server, addr) = serve("lwar", &["--bots", "12", "--difficulty", "hard"]);
+    let addr = addr.to_string();
+    let terminal = Terminal::start(&["play", "lwar", "--connect", &addr, "--name", "Ada"]);
+    terminal.wait_for_text("✶");
+}
+
+#[test]
+fn shots_are_seen_and_heard_whatever_order_the_databases_have() {
+    let (_server, addr) = serve("opendrakan", &["--bots", "12", "--difficulty", "hard"]);
+    let addr = addr.to_string();
+    let own = "arena/sounds.db,arena/other.db,arena/ships.db";
+    let play = ["play", "opendrakan", "--connect", &addr];
+    let mut terminal = Terminal::start(&[&play[..], &["--databases", own]].concat());
+    terminal.wait_for_text("hull");
+    terminal.press(" ");
+    terminal.wait_for_text("✹");
+    terminal.press(" ");
+    terminal.wait_for_text("♪ gun");
+    // Hunters find somebody who stands still.
+    terminal.wait_for_text("hit by ");
+    terminal.press("q");
+    assert_eq!(terminal.wait(), 0);
+    let lacking = Terminal::start(&[&play[..], &["--databases", "arena/ships.db"]].concat());
+    lacking.wait_for_text("arena/sounds.db");
+}

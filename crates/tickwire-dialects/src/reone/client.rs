@@ -209,6 +209,11 @@ impl Client {
         pace.flat_map(move |pace| self.commands.shots_at(pace, time))
     }
 
+    /// Changes how long shots fly: a server may say at which pace it tells of them again.
+    pub fn set_shot_lives(&mut self, lives: ShotLives) {
+        self.commands.set_lives(lives);
+    }
+
     /// Takes shots out of the air, because they hit something.
     pub fn end_shots(&mut self, mut is_over: impl FnMut(&Ballistics) -> bool) {
         self.commands.drop_shots(&mut is_over);

@@ -36,6 +36,10 @@ pub const CONTAINER_MAX: usize = u8::MAX as usize;
 /// enough that every element fits any datagram.
 pub const STRING_MAX: usize = 255;
 
+/// Variables of the game, or of one creature. A game has a few dozen that players need to know; a peer that
+/// sends more of them is not believed.
+pub const VARIABLES_MAX: usize = 256;
+
 /// Bytes of a player's name: what fits beside a score.
 pub const NAME_MAX: usize = 64;
 

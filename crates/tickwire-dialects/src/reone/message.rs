@@ -11,6 +11,7 @@ mod control;
 mod down;
 mod frame;
 pub(super) mod packet;
+mod scope;
 mod up;
 
 use tickwire_wire::DecodeError;
@@ -23,6 +24,7 @@ pub use control::{Compression, Invalid, Parameters, Role};
 pub use down::{Down, DownElement, DownHeader};
 pub use frame::{DownFrame, Refusal, UpFrame, VERSION, decode_arrived, decode_frame, encode_frame};
 pub use packet::{Base, Elements, Packet, PacketWriter};
+pub use scope::{InventoryDiff, VariableDiff, Velocity};
 pub use up::{Event, Up, UpElement, UpHeader};
 
 /// Who sends: what a packet and a frame can hold.

@@ -23,11 +23,13 @@ mod module;
 mod order;
 mod playing;
 mod receive;
+mod scopes;
 mod turn;
 mod view;
 mod world;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::num::NonZeroU16;
 use core::time::Duration;
@@ -36,10 +38,12 @@ use tickwire_session::{Addr, Instant, MethodError, Methods, PeerId, Peers, Token
 use tickwire_state::{SightRange, Vec2};
 use tickwire_wire::Serial;
 
+use super::delta::Words;
 use super::limits::CALL_MAX;
 use super::message::{Compression, DownFrame, Invalid, Method, Refusal, Status};
 use super::{
-    AnyStatus, CallId, ClientId, EventId, Mode, ModuleNumber, ObjectId, SnapshotSeq, Text,
+    AnyStatus, CallId, ClientId, EventId, GLOBAL, Item, Mode, ModuleNumber, ObjectId, ScopeError,
+    ScopeState, SnapshotSeq, Text,
 };
 use changes::Changes;
 use client::{Client, Stage};
@@ -49,7 +53,8 @@ use datagrams::{Scratch, Staged};
 use limits::{
     CLIENTS, ENDED_TOKENS, LERP, ROOMS_MAX, SIGHT, SNAPSHOT_BYTES, SNAPSHOT_BYTES_MAX, TICK_RATE,
 };
-use module::Served;
+use module::{BaseState, Served};
+use scopes::{HeldScopes, Scopes};
 use world::World;
 
 pub use client::Seat;
@@ -123,6 +128,7 @@ struct Pace {
 #[derive(Debug)]
 struct Table {
     world: World,
+    scopes: Scopes,
     changes: Changes,
     commands: Commands,
     rules: Rules,
@@ -155,7 +161,8 @@ impl Server {
             },
             clients_max: config.clients,
             table: Table {
-                world: World::new(base, cell),
+                world: World::new(base.objects, cell),
+                scopes: Scopes::new(base.variables),
                 changes: Changes::default(),
                 commands: Commands::default(),
                 rules: Rules {
@@ -186,10 +193,12 @@ impl Server {
     pub fn publish(&mut self, tick: u32, objects: impl IntoIterator<Item = Object>) -> SnapshotSeq {
         let Table {
             world,
+            scopes,
             changes,
             commands,
             ..
         } = &mut self.table;
+        scopes.publish();
         debug_assert!(
             world.newest() == SnapshotSeq::NONE || tick.is_newer_than(world.tick()),
             "ticks never go back nor stand still"
@@ -203,6 +212,47 @@ impl Server {
             playing.map(|playing| playing.is_due = true).is_some()
         });
         self.table.world.newest()
+    }
+
+    /// Sets a variable, from the next snapshot on: the game's own, whose scope is [`GLOBAL`], which everybody is
+    /// told, or a creature's, which its player is told. 0 is as good as none. All that is not in the base of a
+    /// module ends with it.
+    pub fn set_variable(
+        &mut self,
+        scope: ObjectId,
+        name: &str,
+        value: i32,
+    ) -> Result<(), ScopeError> {
+        let scopes = &mut self.table.scopes;
+        let set = scopes.set(scope);
+        if set.map_or(0, |state| state.variable(name)) == value {
+            return Ok(());
+        }
+        let name = Words::new(name).map_err(ScopeError::Name)?;
+        scopes.change(scope, |state| state.set_variable(name, value))
+    }
+
+    /// Puts something into a slot of what a creature carries, or takes it out, from the next snapshot on. Its
+    /// player is told.
+    pub fn set_item(
+        &mut self,
+        owner: ObjectId,
+        slot: u8,
+        item: Option<Item>,
+    ) -> Result<(), ScopeError> {
+        if owner == GLOBAL {
+            return Err(ScopeError::NoCreature);
+        }
+        let scopes = &mut self.table.scopes;
+        if scopes.set(owner).and_then(|state| state.item(slot)) == item.as_ref() {
+            return Ok(());
+        }
+        scopes.change(owner, |state| state.set_item(slot, item))
+    }
+
+    /// Forgets everything that belongs to a creature, with the next snapshot.
+    pub fn clear_scope(&mut self, owner: ObjectId) {
+        self.table.scopes.remove(owner);
     }
 
     /// Tells clients of something that happens now, at once.
@@ -316,7 +366,9 @@ impl Server {
     pub fn change_module(&mut self, now: Instant, module: Module) -> Result<(), ModuleError> {
         let number = ModuleNumber(self.module.number.0.wrapping_add(1));
         let (module, base) = Served::new(number, module)?;
-        self.table.world.reset(base);
+        let BaseState { objects, variables } = base;
+        self.table.world.reset(objects);
+        self.table.scopes = Scopes::new(variables);
         self.table.commands.clear();
         self.module = module;
         let mut loading = Vec::new();
@@ -390,6 +442,20 @@ impl Server {
             Some((world.id(held.slot)?, status.copied()))
         });
         Some(objects.collect())
+    }
+
+    /// The variables and the inventory that a client holds if it has a snapshot whole, by scope, as
+    /// [`view`](Self::view) tells of objects.
+    pub fn scopes(
+        &self,
+        client: ClientId,
+        of: SnapshotSeq,
+    ) -> Option<BTreeMap<ObjectId, Arc<ScopeState>>> {
+        let playing = self.client(client)?.playing()?;
+        let HeldScopes { global, own } = &playing.views.view(of)?.scopes;
+        let own = playing.seated.own().map(|id| (id, own.clone()));
+        let all = own.into_iter().chain([(GLOBAL, global.clone())]);
+        Some(all.filter(|(_, state)| !state.is_empty()).collect())
     }
 
     /// What was refused, noticed and done so far.

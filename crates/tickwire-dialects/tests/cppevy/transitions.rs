@@ -106,8 +106,8 @@ fn a_client_goes_every_way_that_there_is() {
     CLIENT_LICENCE.check_all(&seen);
 }
 
-/// What client 1 is told of one thing that leaves it in its state, and by whom it is answered.
-fn stay(state: &str, what: &str) -> (ServerScript, Vec<Object<'static>>) {
+/// A server with whoever is there before client 1 does this.
+fn crowd(what: &str) -> ServerScript {
     let mut s = match what {
         "Join; no place, no sync id, or the game is too slow" => ServerScript::with(Some(0)),
         _ => ServerScript::begin(),
@@ -126,6 +126,12 @@ fn stay(state: &str, what: &str) -> (ServerScript, Vec<Object<'static>>) {
             s.pass(Duration::from_millis(50));
         }
     }
+    s
+}
+
+/// What client 1 is told of one thing that leaves it in its state, and by whom it is answered.
+fn stay(state: &str, what: &str) -> (ServerScript, Vec<Object<'static>>) {
+    let mut s = crowd(what);
     s.open(1);
     let mut token = 0;
     if state != "Open" {
@@ -171,7 +177,7 @@ fn stay(state: &str, what: &str) -> (ServerScript, Vec<Object<'static>>) {
             s.act(|now, server| {
                 server
                     .answer(now, asked, Answer::Success(&[]))
-                    .expect("the script keeps to the contract")
+                    .expect("it was asked")
             });
         }
         "the game has not answered for `ANSWER_PATIENCE`" => {
@@ -182,7 +188,7 @@ fn stay(state: &str, what: &str) -> (ServerScript, Vec<Object<'static>>) {
             s.act(|_, server| {
                 server
                     .set_state(id(0), HEALTH, &[1])
-                    .expect("the script keeps to the contract")
+                    .expect("the entity is there")
             });
             s.pass(STATE_PERIOD * 2);
         }

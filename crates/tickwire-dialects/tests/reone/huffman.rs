@@ -4,7 +4,7 @@ mod model;
 
 use proptest::prelude::*;
 use tickwire_dialects::reone::huffman::{decode, encode};
-use tickwire_dialects::reone::limits::{DATAGRAM_MAX, ENVELOPE, HEADER, PLAIN_RECEIVE_MAX};
+use tickwire_dialects::reone::limits::{DATAGRAM_MAX, ENVELOPE, HEADER};
 use tickwire_dialects::reone::message::{Down, DownElement, Packet, PacketWriter};
 use tickwire_dialects::reone::{ObjectId, inspect};
 use tickwire_wire::{DecodeError, FieldLog};
@@ -113,47 +113,6 @@ fn a_packet_is_coded_only_if_that_is_shorter() {
     }
     assert_eq!(written(&keep(50))[HEADER], 1, "many are coded");
     assert_eq!(written(&keep(0))[HEADER], 0, "none are not");
-}
-
-#[test]
-fn another_sender_may_code_more_than_would_fit_plain() {
-    // Five lists of KeepAlive, whose numbers are all 0: 10 + 4 * 1,021 bytes, and nearly all alike.
-    let mut lists = Vec::new();
-    for length in [255, 255, 255, 255, 1] {
-        lists.extend([4, length]);
-        lists.resize(lists.len() + 4 * usize::from(length), 0);
-    }
-    assert!((PLAIN_RECEIVE_MAX - 4..=PLAIN_RECEIVE_MAX).contains(&lists.len()));
-    let mut bytes = packet::<Down>(&SNAPSHOT, &[]);
-    bytes.push(1);
-    let length = u16::try_from(lists.len()).expect("it is short");
-    bytes.extend(length.to_le_bytes());
-    bytes.extend(coded(&lists));
-    assert!(bytes.len() <= DATAGRAM_MAX, "{} bytes", bytes.len());
-    let mut scratch = Vec::new();
-    let read = Packet::<Down>::decode_coded(&bytes, &mut scratch).expect("it decodes");
-    assert_eq!(read.elements().count(), 1_021);
-}
-
-#[test]
-fn a_length_that_no_datagram_has_is_refused() {
-    let mut bytes = packet::<Down>(&SNAPSHOT, &[]);
-    bytes.push(1);
-    bytes.extend(
-        u16::try_from(PLAIN_RECEIVE_MAX + 1)
-            .expect("it is short")
-            .to_le_bytes(),
-    );
-    let mut scratch = Vec::new();
-    let read = Packet::<Down>::decode_coded(&bytes, &mut scratch);
-    let error = read.expect_err("it is too long");
-    assert!(matches!(
-        error,
-        DecodeError::TooLong {
-            field: "plain length",
-            ..
-        }
-    ));
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod client;
 mod delta;
 mod document;
 mod huffman;
+mod line;
 mod messages;
 mod server;
 mod sim;

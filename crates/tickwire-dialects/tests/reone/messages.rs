@@ -4,8 +4,9 @@
 use tickwire_dialects::reone::limits::HEADER;
 use tickwire_dialects::reone::message::{
     Base, Call, CallError, Direction, Down, DownElement, DownHeader, Packet, PacketWriter, Up,
+    VariableDiff,
 };
-use tickwire_dialects::reone::{AnyStatus, CreatureStatus, Inbox, ObjectId};
+use tickwire_dialects::reone::{AnyStatus, CreatureStatus, GLOBAL, Inbox, ObjectId};
 use tickwire_wire::DecodeError;
 
 use super::words::{SNAPSHOT, UPLINK, elements, packet, text};
@@ -38,17 +39,30 @@ fn a_list_of_more_than_255_is_several() {
 }
 
 #[test]
-fn a_base_has_full_states_and_may_be_long() {
+fn a_base_has_full_states_and_the_game_s_variables_and_may_be_long() {
     let creature = AnyStatus::Creature(CreatureStatus::default());
-    let objects = || (0..1_000).map(|id| (ObjectId(id), creature));
+    let round = DownElement::VariableDiff(VariableDiff {
+        scope: GLOBAL,
+        name: text("round"),
+        value: 7,
+    });
+    let all = || {
+        let objects = (0..1_000).map(|id| DownElement::full(ObjectId(id), creature));
+        objects.chain([round])
+    };
     let mut out = Vec::new();
-    Base::encode(3, objects(), &mut out).expect("it is short enough");
+    Base::encode(3, all(), &mut out).expect("it is short enough");
     assert!(out.len() > 30_000);
     let base = Base::decode(&out).expect("it decodes");
     assert_eq!(base.tick, 3);
-    let all = objects().map(|(id, status)| DownElement::full(id, status));
-    assert!(base.elements().eq(all));
+    assert!(base.elements().eq(all()));
+    let local = VariableDiff {
+        scope: ObjectId(1),
+        name: text("kills"),
+        value: 7,
+    };
     for other in [
+        DownElement::VariableDiff(local),
         DownElement::KeepAlive { id: ObjectId(1) },
         DownElement::Last { datagrams: 1 },
     ] {

@@ -9,6 +9,8 @@ mod invalid;
 mod leaving;
 mod loading;
 mod model;
+mod scopes;
 mod script;
 mod snapshots;
+mod staying;
 mod transitions;

@@ -1,7 +1,8 @@
 //! A world server and its players on a bad network.
 //!
 //! Whatever snapshot a client completes must be the server's of that number as the server believes that
-//! the client holds it, and what the game published, to the bit. Loss goes to 40 %, with copies,
+//! the client holds it, and what the game published, to the bit; what players carry and every variable
+//! with it. Loss goes to 40 %, with copies,
 //! reordering, jitter and a path that is cut one way; in the middle of it the module changes, and a player
 //! looks on for a while. Events arrive once and in order, calls end once, commands come at most once and
 //! never get lost with a snapshot that is whole. Then the network is good again, and everybody catches up.
@@ -64,6 +65,11 @@ fn an_acknowledgement_of_one_event_too_many_is_noticed() {
 #[test]
 fn an_object_that_is_not_kept_is_noticed() {
     assert_noticed(Bug::NotKept, 10, run);
+}
+
+#[test]
+fn an_item_that_is_miscounted_is_noticed() {
+    assert_noticed(Bug::ItemMiscounted, 10, run);
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn every_list_and_frame_has_a_golden_file() {
     // A shot's kind is the game's, and has no name.
     seen.remove("");
     let lists = "CreatureDiff CreatureFull SpatialDiff SpatialFull KeepAlive Ballistics PlayAnimation \
-                 VisualEffect Ping Ready Event Parameters Invalid EventAck Last";
+                 VisualEffect Ping Ready Event Parameters Invalid EventAck Last InventoryDiff VariableDiff Velocity";
     let frames = "Hello Welcome Refused Fetch Resource Loaded Call Result ModuleChanged";
     let expected: BTreeSet<_> = lists.split(' ').chain(frames.split(' ')).collect();
     assert_eq!(seen, expected);

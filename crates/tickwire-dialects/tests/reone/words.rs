@@ -1,8 +1,10 @@
 //! Messages to bytes and back.
 
 use tickwire_dialects::reone::limits::DATAGRAM_MAX;
-use tickwire_dialects::reone::message::{Direction, DownHeader, Packet, PacketWriter, UpHeader};
-use tickwire_dialects::reone::{PacketSeq, SnapshotSeq, Text};
+use tickwire_dialects::reone::message::{
+    Direction, DownHeader, Packet, PacketWriter, UpHeader, encode_frame,
+};
+use tickwire_dialects::reone::{CreatureStatus, PacketSeq, SnapshotSeq, Text, Vec3};
 
 pub(super) const SNAPSHOT: DownHeader = DownHeader {
     sequence: SnapshotSeq(7),
@@ -29,6 +31,23 @@ pub(super) fn packet<D: Direction>(header: &D::Header, elements: &[D::Element<'_
     }
     writer.finish();
     out
+}
+
+/// The bytes of frames.
+pub(super) fn frames<D: Direction>(frames: &[D::Frame<'_>]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for frame in frames {
+        encode_frame::<D>(frame, &mut out).expect("it is short enough");
+    }
+    out
+}
+
+/// A creature at a place.
+pub(super) fn creature_at(x: f32) -> CreatureStatus {
+    CreatureStatus {
+        pos: Vec3 { x, ..Vec3::ZERO },
+        ..CreatureStatus::default()
+    }
 }
 
 /// The elements of a packet that decodes.

@@ -7,12 +7,13 @@ use tickwire_dialects::reone::client_limits::EVENTS_WAITING;
 use tickwire_dialects::reone::delta::Delta;
 use tickwire_dialects::reone::limits::DATAGRAM_MAX;
 use tickwire_dialects::reone::message::{
-    Ballistics, Call, Compression, Down, DownElement, DownFrame, DownHeader, Invalid, Packet,
-    Parameters, Refusal, Role, Status, Up, UpFrame, encode_frame,
+    Ballistics, Call, Compression, Down, DownElement, DownFrame, DownHeader, Invalid,
+    InventoryDiff, Packet, Parameters, Refusal, Role, Status, Up, UpFrame, VariableDiff, Velocity,
+    encode_frame,
 };
 use tickwire_dialects::reone::{
     AnyStatus, BASE, CallId, Client, ClientConfig, ClientEvent, ClientId, EventId, ModuleNumber,
-    ObjectId, Phase, SnapshotSeq, Vec3,
+    ObjectId, Phase, SnapshotSeq, Vec2, Vec3,
 };
 use tickwire_session::bulk::ContentHash;
 use tickwire_session::tap::Input;
@@ -319,6 +320,10 @@ impl Run {
             }
             115 if script.u8() > 0xf0 => client.disconnect(),
             _ => {
+                if let Some(newest) = client.newest() {
+                    let scopes = newest.scopes().filter(|(_, state)| state.is_empty());
+                    assert_eq!(scopes.count(), 0, "what is empty is gone");
+                }
                 if let Some(view) = client.sample(now) {
                     assert!(view.objects().all(|(id, _)| view.object(id).is_some()));
                 }
@@ -380,7 +385,23 @@ fn element(sequence: SnapshotSeq, script: &mut Script<'_>) -> DownElement<'stati
             owner: id,
             heading: 0.0,
         }),
-        (2, _) if sequence != SnapshotSeq::NONE => DownElement::KeepAlive { id },
+        (2, _) if sequence != SnapshotSeq::NONE => match script.u8() & 7 {
+            0 => DownElement::Velocity(Velocity {
+                id,
+                velocity: Vec2::default(),
+            }),
+            1 => DownElement::InventoryDiff(InventoryDiff {
+                owner: id,
+                slot: script.u8() & 3,
+                item: NonZeroU16::new((script.u8() & 3).into()).map(|count| (count, text("a"))),
+            }),
+            2 => DownElement::VariableDiff(VariableDiff {
+                scope: id,
+                name: text(["a", "b"][usize::from(script.u8() & 1)]),
+                value: (script.u8() & 1).into(),
+            }),
+            _ => DownElement::KeepAlive { id },
+        },
         (_, AnyStatus::Creature(status)) => match choice & 1 {
             0 => DownElement::CreatureFull { id, status },
             _ => DownElement::CreatureDiff {

@@ -9,8 +9,8 @@ use tickwire_dialects::reone::message::{
 };
 use tickwire_dialects::reone::server_limits::EVENTS_WAITING;
 use tickwire_dialects::reone::{
-    CallId, ClientId, Command, EventId, Module, Object, ObjectId, PacketSeq, Reply, Seat, Server,
-    ServerConfig, ServerEvent, SightRange, SnapshotSeq, Vec2, Vec3,
+    CallId, ClientId, Command, EventId, Item, Module, Object, ObjectId, PacketSeq, Reply, Seat,
+    Server, ServerConfig, ServerEvent, SightRange, SnapshotSeq, Vec2, Vec3,
 };
 use tickwire_session::{Addr, Session, StreamId, Token, Transmit};
 
@@ -98,13 +98,14 @@ struct Traffic {
 }
 
 fn module(name: &str, choice: u8) -> Module {
-    let base = (0..u32::from(choice >> 4)).map(|id| Object {
-        id: ObjectId(id),
-        status: status(choice, &mut Script::new(&[])),
+    let base = (0..u32::from(choice >> 4)).map(|id| {
+        let status = status(choice, &mut Script::new(&[]));
+        Object::new(ObjectId(id), status)
     });
     Module {
         name: name.into(),
         base: base.collect(),
+        variables: [("round".to_owned(), i32::from(choice & 3))].into(),
         resources: [("r".to_owned(), vec![choice; 70_000].into())].into(),
     }
 }
@@ -286,9 +287,10 @@ impl Run {
         let objects: Vec<_> = (0..count)
             .map(|_| {
                 let choice = script.u8();
+                let id = ObjectId((choice & 15).into());
                 Object {
-                    id: ObjectId((choice & 15).into()),
-                    status: status(choice, script),
+                    velocity: (choice & 16 != 0).then(Vec2::default),
+                    ..Object::new(id, status(choice, script))
                 }
             })
             .collect();
@@ -340,6 +342,16 @@ impl Run {
             122 => drop(server.register(&script.text(20))),
             123 => drop(server.reseat(now, client, Seat::Player(id))),
             124 => drop(server.reseat(now, client, Seat::Spectator(Vec2::default()))),
+            125 => {
+                let (name, value) = (script.text(20), i32::from(script.u8() & 3));
+                server.set_variable(id, &name, value).ok();
+            }
+            126 => {
+                let (slot, count, name) = (script.u8(), script.u8() & 3, script.text(20));
+                let item = Item::new(count.into(), &name);
+                server.set_item(id, slot, item).ok();
+            }
+            127 => server.clear_scope(id),
             _ => {}
         }
     }

@@ -22,6 +22,10 @@ const ADAPTING: i64 = 5;
 /// A margin this far off, in ticks of a second, is no drift: the clock is set anew.
 const SET: Duration = Duration::from_millis(400);
 
+/// How long margins are passed over after the clock was set: they are of inputs that were made before, and would
+/// set it again and again, to and fro.
+const SETTLING: Duration = Duration::from_secs(1);
+
 /// How much earlier than needed inputs begin: the first margins come only after a round trip.
 const HEAD_START: i64 = 2;
 
@@ -34,24 +38,31 @@ pub(super) struct InputClock {
     /// How much is still to be made up for; above 0, by running faster.
     owed: i64,
     updated: Instant,
+    /// Margins that come before this moment are of before the clock was set.
+    settled: Instant,
 }
 
 impl InputClock {
-    /// The server was at `tick` when it wrote what arrives now, half a round trip later.
+    /// The server was at `tick` when it wrote what arrives now, half a round trip later. A round trip in which
+    /// something was repeated says nothing: beyond [`SET`] it is left to margins.
     pub(super) fn new(now: Instant, hz: u16, tick: Tick, round_trip: Duration) -> Self {
         let micros_a_tick = 1_000_000 / i64::from(hz.max(1));
         let there = i64::try_from(tick.0).unwrap_or(i64::MAX / micros_a_tick) * micros_a_tick;
         Self {
             micros_a_tick,
-            offset: there + signed(round_trip) + HEAD_START * micros_a_tick - here(now),
+            offset: there + signed(round_trip.min(SET)) + HEAD_START * micros_a_tick - here(now),
             owed: 0,
             updated: now,
+            settled: now,
         }
     }
 
     /// The server says how early inputs come, in ticks.
     pub(super) fn handle_margin(&mut self, now: Instant, margin: f32) {
         self.advance(now);
+        if now < self.settled {
+            return;
+        }
         let short = WANTED - margin;
         #[expect(clippy::cast_possible_truncation, reason = "a margin is a few ticks")]
         let short = (short * self.micros_a_tick as f32) as i64;
@@ -59,6 +70,7 @@ impl InputClock {
             // Backwards as well: the ticks in between are left without a new input.
             self.offset += short;
             self.owed = 0;
+            self.settled = now + SETTLING;
         } else if (WANTED - margin).abs() > TOLERANCE {
             self.owed = short;
         }

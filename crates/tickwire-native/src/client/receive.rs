@@ -44,6 +44,9 @@ impl<G: Game> Client<G> {
         if !is_welcome && !is_in {
             return Err(Stop::Malformed);
         }
+        if self.end_if_unread() {
+            return Err(Stop::Over);
+        }
         if frame.is_kept()
             && let Some(count) = self.counted.add()
         {

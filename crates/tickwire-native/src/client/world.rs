@@ -86,6 +86,7 @@ impl<G: Game> Joined<G> {
     /// Makes an input for every tick that began.
     pub(super) fn advance_inputs(&mut self, now: Instant, input: &G::Input) {
         let (tick, share) = self.input_clock.tick_at(now);
+        self.take_back_inputs(now, tick);
         let last = self.inputs.back().map(|(last, _)| *last);
         let last = last.unwrap_or_else(|| tick.before(1));
         // Whoever slept has nothing to say about the ticks in between.
@@ -107,6 +108,20 @@ impl<G: Game> Joined<G> {
                     .ok();
             }
             self.is_due = true;
+        }
+    }
+
+    /// The clock was set back: what was said for ticks that are far from now is said anew. Of those that the
+    /// server took, the first counts.
+    fn take_back_inputs(&mut self, now: Instant, tick: Tick) {
+        let count = self.inputs.len();
+        while self.inputs.back().is_some_and(|(last, _)| *last > tick) {
+            self.inputs.pop_back();
+        }
+        if self.inputs.len() < count {
+            self.predictor = None;
+            self.answered = SendIndex::NONE;
+            self.correct(now);
         }
     }
 

@@ -113,7 +113,14 @@ impl<G: Game> Server<G> {
         let player = self.players.get_mut(&id).ok_or(EndReason::NoSuchTicket)?;
         player.outbox.disconnect();
         player.presence = Presence::Here(peer);
-        self.by_ticket.remove(&resume.ticket);
+        // Of the two tickets that it may have, it keeps the one that it showed.
+        let unused = match player.old_ticket.replace(resume.ticket) {
+            Some(old) if old == resume.ticket => Some(player.ticket),
+            older => older,
+        };
+        if let Some(unused) = unused {
+            self.by_ticket.remove(&unused);
+        }
         let ticket = self.tickets.next();
         player.ticket = ticket;
         self.by_ticket.insert(ticket, id);
@@ -124,6 +131,14 @@ impl<G: Game> Server<G> {
         self.counters.resumed += 1;
         self.welcome(now, peer, id, Some(resume.received));
         Ok(())
+    }
+
+    /// A player has its Welcome, and so its ticket: the one before does not count any more.
+    pub(super) fn retire_ticket(&mut self, id: PlayerId) {
+        let player = self.players.get_mut(&id);
+        if let Some(old) = player.and_then(|player| player.old_ticket.take()) {
+            self.by_ticket.remove(&old);
+        }
     }
 
     fn welcome(&mut self, now: Instant, peer: PeerId, id: PlayerId, resumed: Option<u32>) {
@@ -183,6 +198,9 @@ impl<G: Game> Server<G> {
             return;
         };
         self.by_ticket.remove(&player.ticket);
+        if let Some(old) = player.old_ticket {
+            self.by_ticket.remove(&old);
+        }
         self.clients.leave(player.client);
         match player.presence {
             Presence::Away { since } => {

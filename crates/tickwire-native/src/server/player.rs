@@ -29,6 +29,9 @@ pub(super) struct Connection {
     pub(super) player: Option<PlayerId>,
     /// The client's datagrams come by stream, so the server's go there.
     pub(super) is_stream_only: bool,
+    /// It has shown its token by datagram: the next send goes by datagram, whatever comes by stream
+    /// meanwhile. A client that hears no datagram sends both.
+    pub(super) is_tried: bool,
     pub(super) sending: Option<Sending>,
     /// Resources that are wanted next, and from where on.
     pub(super) fetches: VecDeque<(String, u64)>,
@@ -41,6 +44,7 @@ impl Connection {
             farewell: Outbox::new(STREAM_WAITING),
             player: None,
             is_stream_only: false,
+            is_tried: false,
             sending: None,
             fetches: VecDeque::new(),
         }
@@ -53,6 +57,9 @@ pub(super) struct Player<G: Game> {
     pub(super) role: Role,
     pub(super) host: Host,
     pub(super) ticket: Ticket,
+    /// What it came back with last, until it is known to have the one that came with the Welcome: otherwise a
+    /// player whose connection breaks once more at that moment could not come back.
+    pub(super) old_ticket: Option<Ticket>,
     pub(super) presence: Presence,
     /// Its place among those who are sent the world.
     pub(super) client: ClientId,
@@ -122,6 +129,7 @@ impl<G: Game> Player<G> {
             role,
             host,
             ticket,
+            old_ticket: None,
             presence: Presence::Here(peer),
             client,
             own: None,

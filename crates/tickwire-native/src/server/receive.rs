@@ -89,6 +89,7 @@ impl<G: Game> Server<G> {
                 _ => Err(Stop::Malformed),
             };
         };
+        self.retire_ticket(player);
         if frame.is_kept() {
             self.count_frame(now, player)?;
         }
@@ -116,7 +117,7 @@ impl<G: Game> Server<G> {
             }
             Up::Datagram(bytes) => {
                 if let Some(Peer { state, .. }) = self.peers.get_mut(peer) {
-                    state.is_stream_only = true;
+                    state.is_stream_only = !state.is_tried;
                 }
                 match DatagramUp::decode(bytes)? {
                     DatagramUp::Attach(_) => {}
@@ -214,6 +215,10 @@ impl<G: Game> Server<G> {
                 if let Some(Peer { link, state }) = self.peers.get_mut(attached.peer) {
                     link.last_heard = now;
                     state.is_stream_only = false;
+                    state.is_tried = true;
+                    if let Some(player) = state.player {
+                        self.retire_ticket(player);
+                    }
                 }
             }
             Err(_) => self.counters.bad_token += 1,

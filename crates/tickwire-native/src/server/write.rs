@@ -92,7 +92,7 @@ fn push_pieces<G: Game>(
 fn write_datagrams<G: Game>(
     now: Instant,
     link: &mut PeerLink,
-    state: &Connection,
+    state: &mut Connection,
     player: &mut Player<G>,
     (clients, world): (&mut Clients, &mut World<G::Things>),
     out: &mut Vec<u8>,
@@ -133,6 +133,7 @@ fn write_datagrams<G: Game>(
         player.flights.add(now, packet);
     }
     if takes_datagrams {
+        state.is_tried = false;
         return Wrote::Datagram;
     }
     // By stream, a packet at a time: the next one is made when this one is on its way.

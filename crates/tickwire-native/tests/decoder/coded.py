@@ -202,7 +202,8 @@ def read_changed(run, entities, columns, fields, held):
             turned = now if past is None else turn_on(now, then, reach, field.bits)
             lanes.append(read_largest(run, columns[column], now, turned, field.bits))
             now, expected = [reexpress(it, lanes[0], field.bits) for it in (now, turned)]
-            then = then and reexpress(then, lanes[0], field.bits)
+            if past is not None:
+                then = reexpress(reexpress(then, baseline[number][0], field.bits), lanes[0], field.bits)
         elif past is not None and field.moves:
             expected = [field.lane.extrapolate(a, b, reach) for a, b in zip(now, then)]
         first = len(lanes)

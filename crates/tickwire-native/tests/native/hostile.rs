@@ -320,3 +320,112 @@ fn whoever_asks_for_more_than_may_wait_is_sent_away() {
     assert!(ended);
     assert_eq!(server.counters().too_many_messages, 1);
 }
+
+/// Takes part by stream and by datagram.
+fn attached() -> (Server<Duel>, Instant) {
+    let (mut server, now) = (server(), Instant::from_millis(1));
+    open(&mut server, now);
+    server.handle_stream(now, STREAM, &hello());
+    let mut out = Vec::new();
+    server.poll_transmit(now, &mut out).expect("a Welcome");
+    let mut attach = Vec::new();
+    // Kind, length, and the player before it.
+    let token = out[6..14].try_into().expect("a token");
+    DatagramUp::Attach(tickwire_session::Token(u64::from_le_bytes(token))).encode(&mut attach);
+    server.handle_datagram(now, peer(), &attach);
+    (server, now)
+}
+
+#[test]
+fn forged_datagrams_do_not_touch_a_players_session() {
+    let (mut server, now) = attached();
+    assert_eq!(server.counters().bad_token, 0);
+    let mut rng = Rng::new(5);
+    for port in 0..20_000_u16 {
+        // A third by the player's own address, which on a plain path anybody can write on an envelope.
+        let from = match port % 3 {
+            0 => peer(),
+            _ => addr::machine(3, port.max(1)),
+        };
+        let length = below(&mut rng, 40);
+        let mut bytes = vec![1 + u8::try_from(below(&mut rng, 3)).expect("small")];
+        bytes.extend((0..length).map(|_| u8::try_from(below(&mut rng, 256)).expect("a byte")));
+        server.handle_datagram(now, from, &bytes);
+    }
+    for tick in 0..60 {
+        let now = Instant::from_millis(1 + tick * 1_000 / u64::from(Duel::HZ));
+        server.end_tick(now);
+        let (_, ended) = drain(&mut server, now);
+        assert!(!ended);
+    }
+    assert_eq!(server.players().count(), 1);
+    let counters = *server.counters();
+    assert!(
+        counters.stranger > 100 && counters.bad_token > 100,
+        "{counters:?}"
+    );
+}
+
+#[test]
+fn a_ticket_counts_until_its_player_is_known_to_have_the_next() {
+    let mut server = server();
+    let now = Instant::from_millis(1);
+    let ticket = join_and_break(&mut server, now);
+    let resume = Some(Resume {
+        ticket,
+        received: 0,
+    });
+    let come = |server: &mut Server<Duel>, stream| {
+        let on = StreamId::Accepted(stream);
+        open_on(server, now, on);
+        server.handle_stream(now, on, &hello_with(resume));
+    };
+    come(&mut server, 2);
+    assert!(!drain(&mut server, now).1);
+    // The Welcome may have got lost. Whoever comes again replaces the connection before.
+    come(&mut server, 3);
+    assert!(drain(&mut server, now).1);
+    assert_eq!(
+        (server.counters().resumed, server.counters().bad_ticket),
+        (2, 0)
+    );
+    let mut received = Vec::new();
+    Up::Received(0).encode(&mut received);
+    server.handle_stream(now, StreamId::Accepted(3), &received);
+    // From here on it is somebody else with the same ticket.
+    come(&mut server, 4);
+    assert!(drain(&mut server, now).1);
+    assert_eq!(server.counters().bad_ticket, 1);
+    assert_eq!(server.players().count(), 1);
+    let told = ["Joined(1, \"Eve\", Player)", "Away(1)", "Back(1)"];
+    assert_eq!(events(&mut server), told);
+}
+
+#[test]
+fn a_server_that_was_restarted_does_not_know_old_tickets() {
+    let now = Instant::from_millis(1);
+    let ticket = join_and_break(&mut server(), now);
+    let mut restarted = Server::<Duel>::new(now, [8; 32], ServerConfig::default());
+    open(&mut restarted, now);
+    let received = 0;
+    let hello = hello_with(Some(Resume { ticket, received }));
+    restarted.handle_stream(now, STREAM, &hello);
+    assert!(drain(&mut restarted, now).1);
+    assert_eq!(restarted.counters().bad_ticket, 1);
+    assert_eq!(events(&mut restarted), Vec::<String>::new());
+}
+
+#[test]
+fn questions_under_way_are_bounded_and_the_next_is_refused() {
+    let (mut server, now) = attached();
+    let body = bytes_of(&Word(2)).expect("a word");
+    let mut bytes = Vec::new();
+    for number in 0..65 {
+        let body = &body;
+        Up::Ask { number, body }.encode(&mut bytes);
+    }
+    server.handle_stream(now, STREAM, &bytes);
+    let asked = events(&mut server).len() - 1;
+    assert_eq!((asked, server.counters().too_many_questions), (64, 1));
+    assert_eq!(server.players().count(), 1);
+}

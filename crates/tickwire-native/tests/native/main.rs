@@ -8,8 +8,14 @@ mod golden;
 mod hostile;
 mod own;
 mod playing;
+#[path = "../../../tickwire-dialects/tests/harness/sabotage.rs"]
+mod sabotage;
 #[path = "../../../tickwire-dialects/tests/harness/seeds.rs"]
 mod seeds;
 mod sim;
 mod talking;
+mod things;
+#[path = "../../../tickwire-replica/tests/model/truth.rs"]
+#[allow(dead_code, reason = "the engine's own model asks more of it")]
+mod truth;
 mod vectors;

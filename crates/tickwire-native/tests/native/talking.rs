@@ -2,6 +2,7 @@
 //! datagrams.
 
 use tickwire_native::{ClientEvent, EndReason, Phase, SayError, ServerEvent, To};
+use tickwire_session::Session;
 use tickwire_sim::{Chance, Conditions, Way};
 
 use crate::duel::{Rock, Ship, Stick, Table, Word};
@@ -200,4 +201,22 @@ fn whoever_says_too_much_is_sent_away_by_name() {
     });
     assert!(ended, "{:?}", table.told[ada].last());
     assert_eq!(table.clients[bob].phase(), Phase::Playing);
+}
+
+#[test]
+fn a_game_that_takes_no_events_ends_before_it_fills_the_memory() {
+    let mut table = Table::new(8, Conditions::IDEAL);
+    let ada = table.join("Ada");
+    table.run(60);
+    for _ in 0..700 {
+        for number in 0..100 {
+            table.server.say(To::All, &Word(number)).unwrap();
+        }
+        let until = table.net.now() + crate::duel::TICK;
+        table.server.end_tick(table.net.now());
+        let mut sessions: [&mut dyn Session; 2] = [&mut table.server, &mut table.clients[ada]];
+        table.net.run_until(until, &mut sessions);
+    }
+    let phase = table.clients[ada].phase();
+    assert_eq!(phase, Phase::Ended(EndReason::FellBehind));
 }

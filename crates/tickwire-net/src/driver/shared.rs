@@ -15,6 +15,7 @@ use super::{Driver, ListenError, ListenerId};
 use crate::node::NodeId;
 use crate::pipe::link_addr;
 use crate::quic::endpoint::Endpoint;
+use crate::quic::link::Origin;
 use crate::quic::{Client, Key, Server};
 use crate::sockets::Socket;
 use crate::sys;
@@ -33,7 +34,7 @@ impl Driver {
         let endpoint = Endpoint::listen(self.now(), server, has_mtu);
         let mut endpoint = endpoint.map_err(ListenError::Identity)?;
         endpoint.socket = token;
-        endpoint.shares = Some(socket);
+        endpoint.borrows = Some(socket);
         let id = self.quic.endpoints.insert(endpoint);
         self.share(socket, id);
         Ok(ListenerId(id))
@@ -55,20 +56,25 @@ impl Driver {
     ) -> io::Result<Addr> {
         assert!(self.nodes.get(node.0).is_some(), "{node:?} is closed");
         let (now, wall) = self.clock();
+        let origin = Origin {
+            number: self.links.number(),
+            since: now,
+            host: Addr::from(client.to).host,
+        };
         let shared = self.nodes.get(socket.0).and_then(|socket| socket.endpoint);
         let (id, connection) = match shared.filter(|id| self.quic.endpoints.contains(*id)) {
             Some(id) => {
                 let endpoint = &mut self.quic.endpoints[id];
                 client.to = endpoint.believed(client.to);
-                (id, endpoint.dial(now, wall, client)?)
+                (id, endpoint.dial(origin, wall, client)?)
             }
             None => {
                 let (token, addr) = self.own_socket(socket);
                 let has_mtu = self.forbid_fragments(token, addr);
                 client.to = self.destination(socket, client.to);
-                let (mut endpoint, connection) = Endpoint::connect(now, wall, client, has_mtu)?;
+                let (mut endpoint, connection) = Endpoint::connect(origin, wall, client, has_mtu)?;
                 endpoint.socket = token;
-                endpoint.shares = Some(socket);
+                endpoint.borrows = Some(socket);
                 let id = self.quic.endpoints.insert(endpoint);
                 self.share(socket, id);
                 (id, connection)
@@ -78,9 +84,9 @@ impl Driver {
             endpoint: id,
             connection,
         };
-        let link = self.give_link(key, node.0);
+        self.give_link(key, node.0);
         self.quic.send_later(key);
-        Ok(link_addr(link))
+        Ok(link_addr(origin.number))
     }
 
     /// Has everything that clients on this node's socket send go to another address of the same server, or
@@ -94,7 +100,7 @@ impl Driver {
     }
 
     /// An endpoint that shares its socket is gone; returns whether it was one.
-    pub(super) fn unshare(&mut self, socket: Option<NodeId>) -> bool {
+    pub(super) fn give_back(&mut self, socket: Option<NodeId>) -> bool {
         let Some(NodeId(id)) = socket else {
             return false;
         };
@@ -108,7 +114,7 @@ impl Driver {
     pub(super) fn strand(&mut self, endpoint: Option<usize>) {
         if let Some(endpoint) = endpoint.and_then(|id| self.quic.endpoints.get_mut(id)) {
             endpoint.socket = NOWHERE;
-            endpoint.shares = None;
+            endpoint.borrows = None;
         }
     }
 

@@ -217,3 +217,46 @@ fn a_shockwave_pushes_what_stood_still() {
     assert!(ship(&arena, target).velocity.x > rules::SHOCKWAVE_PUSH / 2.0);
     assert!(ship(&arena, shooter).velocity.length() < 1e-9);
 }
+
+#[test]
+fn rockets_run_out_and_are_found_again_near_a_planet() {
+    let mut arena = Arena::new(1);
+    let loadout = Loadout([Some(Weapon::Rocket), None, None, None]);
+    let far = Vec2::new(0.0, -4_900.0);
+    let shooter = place(&mut arena, far, loadout);
+    let left = |arena: &Arena| match &ship(arena, shooter).role {
+        Role::Ship(ship) => ship.mounts[0].unwrap().left,
+        _ => None,
+    };
+    assert_eq!(left(&arena), Some(rules::ROCKETS_CARRIED));
+    let mut fired = 0;
+    for _ in 0..2 * u32::from(rules::ROCKETS_CARRIED) * rules::ROCKET_RELOAD_STEPS {
+        ship_mut(&mut arena, shooter).position = far;
+        shoot_at(&mut arena, shooter, far * 2.0);
+        arena.step();
+        let is_rocket = |event: &&Event| {
+            let Event::Added { entity } = event else {
+                return false;
+            };
+            arena
+                .entity(*entity)
+                .is_some_and(|it| it.kind() == Kind::Rocket)
+        };
+        fired += arena.events().iter().filter(is_rocket).count();
+    }
+    assert_eq!(
+        (fired, left(&arena)),
+        (rules::ROCKETS_CARRIED.into(), Some(0))
+    );
+    hold(&mut arena, shooter, |_| {});
+    for seconds in 1..=10 {
+        for _ in 0..rules::SUPPLY_STEPS {
+            let planet = all(&arena, Kind::Planet)[0];
+            let beside = planet.reach() + 0.9 * rules::SUPPLY_REACH;
+            let beside = planet.position + Vec2::new(0.0, beside);
+            ship_mut(&mut arena, shooter).position = beside;
+            arena.step();
+        }
+        assert_eq!(left(&arena), Some(rules::ROCKETS_CARRIED.min(seconds)));
+    }
+}

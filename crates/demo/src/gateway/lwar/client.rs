@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tickwire_dialects::lwar::message::Collision;
 use tickwire_dialects::lwar::{
     Button, Buttons, Client, ClientConfig, ClientEvent, Controls, EndReason, Entity, EntityId,
     Phase, PlayerId, Point,
@@ -10,11 +11,13 @@ use tickwire_session::{Addr, Events, Instant, Session};
 
 use super::{kind_from_lwar, seen_number, selection, whole};
 use crate::gateway::{ArenaClient, ClientGateway, Ending, Notice, Status};
-use crate::{Heading, Intent, Kind, Loadout, OwnerId, Score, Seen, SeenId, Vec2, View};
+use crate::view::Effects;
+use crate::{Effect, Heading, Intent, Kind, Loadout, OwnerId, Score, Seen, SeenId, Vec2, View};
 
 pub(super) struct Gateway {
     client: Client,
     loadout: Loadout,
+    effects: Effects,
 }
 
 impl Gateway {
@@ -26,6 +29,7 @@ impl Gateway {
         Self {
             client: Client::new(now, config),
             loadout,
+            effects: Effects::default(),
         }
     }
 
@@ -95,6 +99,10 @@ impl ClientGateway for Gateway {
                         text,
                     });
                 }
+                ClientEvent::Collided(Collision { x, y, .. }) => {
+                    let at = Vec2::new(x.into(), y.into());
+                    self.effects.push(Effect::Impact { at });
+                }
                 _ => {}
             }
         }
@@ -154,6 +162,19 @@ impl ArenaClient for Gateway {
             ping: (id != PlayerId::SERVER).then(|| Duration::from_millis(player.ping.into())),
         });
         scores.collect()
+    }
+
+    fn take_effects(&mut self) -> Vec<Effect> {
+        self.effects.take()
+    }
+
+    fn rename(&mut self, name: &str) -> Result<(), String> {
+        self.client.rename(name).map_err(|error| error.to_string())
+    }
+
+    fn select(&mut self, _now: Instant, loadout: Loadout) -> Result<(), String> {
+        let selected = self.client.select(selection(loadout));
+        selected.map_err(|error| error.to_string())
     }
 
     fn act(&mut self, intent: &Intent) {

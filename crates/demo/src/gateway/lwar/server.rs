@@ -153,6 +153,10 @@ impl Gateway {
 }
 
 impl ServerGateway for Gateway {
+    fn tell_everybody(&mut self, text: &str) {
+        self.server.say(text);
+    }
+
     fn session(&mut self) -> &mut dyn Session {
         &mut self.server
     }
@@ -270,4 +274,112 @@ fn length(reach: f64) -> u16 {
 )]
 fn degrees(entity: &Entity) -> u16 {
     entity.heading.degrees().rem_euclid(360.0).round() as u16 % 360
+}
+
+#[cfg(test)]
+mod tests {
+    use tickwire_dialects::lwar::message::{Framed, Unreliable};
+    use tickwire_dialects::lwar::{Client, ClientConfig, Header, Kind as LwarKind, Reader};
+    use tickwire_sim::addr::link;
+
+    use super::*;
+    use crate::gateway::lwar::selection;
+    use crate::{Loadout, STEP};
+
+    /// A gateway and a client of it, with nothing in between.
+    struct Pair {
+        gateway: Gateway,
+        client: Client,
+        worlds: Worlds,
+        now: Instant,
+        /// The kinds of what came in Update, and in UpdatePos.
+        updated: Vec<LwarKind>,
+        positioned: Vec<LwarKind>,
+    }
+
+    impl Pair {
+        fn new() -> Self {
+            let now = Instant::from_millis(1_000);
+            let config = ClientConfig {
+                server: link(0),
+                name: "ann".into(),
+            };
+            Self {
+                gateway: Gateway::new(now, [1; 32]),
+                client: Client::new(now, config),
+                worlds: Worlds::new(1),
+                now,
+                updated: Vec::new(),
+                positioned: Vec::new(),
+            }
+        }
+
+        fn step(&mut self) {
+            self.now += STEP;
+            let (now, server) = (self.now, &mut self.gateway.server);
+            let mut out = Vec::new();
+            self.client.handle_timeout(now);
+            while self.client.poll_transmit(now, &mut out).is_some() {
+                server.handle_datagram(now, link(1), &core::mem::take(&mut out));
+            }
+            server.handle_timeout(now);
+            while self.gateway.server.poll_transmit(now, &mut out).is_some() {
+                self.look(&out);
+                self.client
+                    .handle_datagram(now, link(0), &core::mem::take(&mut out));
+            }
+            self.gateway.collect(now, &mut self.worlds, &mut Vec::new());
+            self.worlds.arena.step();
+            self.gateway.publish(now, &self.worlds);
+        }
+
+        fn look(&mut self, datagram: &[u8]) {
+            let mut r = Reader::new(datagram);
+            Header::decode(&mut r).expect("it is lwar's");
+            let kind = |id| {
+                let mut entities = self.client.entities();
+                entities
+                    .find(|(other, _)| *other == id)
+                    .map(|(_, entity)| entity.kind)
+            };
+            while !r.is_empty() {
+                match Framed::decode(&mut r).expect("it is a message") {
+                    Framed::Unreliable(Unreliable::Update(bodies)) => {
+                        let kinds = bodies.iter().filter_map(|body| kind(body.entity));
+                        self.updated.extend(kinds);
+                    }
+                    Framed::Unreliable(Unreliable::UpdatePos(places)) => {
+                        let kinds = places.iter().filter_map(|place| kind(place.entity));
+                        self.positioned.extend(kinds);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bullets_and_all_other_bodies_come_by_update() {
+        let mut pair = Pair::new();
+        for _ in 0..300 {
+            pair.step();
+            // The original client reads nothing else for them.
+            pair.client.select(selection(Loadout::STANDARD)).ok();
+            let buttons = lwar::Buttons::NONE
+                .with(Button::FIRE[0], true)
+                .with(Button::FIRE[2], true);
+            let aim = lwar::Point { x: 5_000, y: 0 };
+            pair.client.steer(Controls { buttons, aim });
+        }
+        for kind in [
+            LwarKind::SHIP,
+            LwarKind::BULLET,
+            LwarKind::ROCKET,
+            LwarKind::PLANET,
+            LwarKind::SUN,
+        ] {
+            assert!(pair.updated.contains(&kind), "{kind:?}: {:?}", pair.updated);
+        }
+        assert_eq!(pair.positioned, []);
+    }
 }

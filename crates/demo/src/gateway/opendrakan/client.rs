@@ -3,27 +3,34 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tickwire_dialects::opendrakan::message::ActionState;
+use tickwire_dialects::opendrakan::message::{ActionState, Lifecycle};
 use tickwire_dialects::opendrakan::{
-    self, Classes, Client, ClientConfig, ClientEvent, EndReason, LoadedLevel, ObjectId, Phase,
-    Shown, Value,
+    self, AssetRef, Classes, Client, ClientConfig, ClientEvent, EndReason, LoadedLevel, Object,
+    ObjectId, Phase, Shown, Value,
 };
 use tickwire_session::{Addr, Events, Instant, Session, TokenBucket};
 
 use super::words::{Kill, PilotNumber, ScoreLine};
 use super::{
-    AIM, BUTTONS, CLASS, DATABASES, ENTER, FAREWELL, GONE, HEALTH, KILLED, OWNER, SCORE, YOU,
-    choice_codes, kind_of, registry,
+    AIM, BUTTONS, CLASS, DATABASES, ENTER, FAREWELL, GONE, HEALTH, HIT, KILLED, OWNER, SCORE,
+    SHIPS, SOUND_NAMES, SOUNDS, TRIGGERS, YOU, choice_codes, kind_of, registry,
 };
 use crate::flight::narrow;
 use crate::gateway::{ArenaClient, ClientGateway, Ending, Notice, Status};
 use crate::limits::{NAME_BYTES, PILOTS};
-use crate::{Heading, Intent, Loadout, OwnerId, Score, Seen, SeenId, Vec2, View};
+use crate::view::Effects;
+use crate::{Effect, Heading, Intent, Loadout, OwnerId, Score, Seen, SeenId, Vec2, View};
 
 /// Presses and releases at once, and how soon one more. With the aim this stays below the 200 a second
 /// above which a server drops actions: a release that is dropped would leave a button held.
 const PRESSES_AT_ONCE: u32 = 64;
 const PRESS_REFILL: Duration = Duration::from_millis(8);
+
+/// Between two reports that a trigger is still held: each says anew which moment its player sees.
+const REPEAT_PERIOD: Duration = Duration::from_millis(250);
+
+/// Shots that are kept until the next picture; a server reports fewer.
+const FIRED_MAX: usize = 64;
 
 /// Between two aims.
 const AIM_PERIOD: Duration = Duration::from_millis(50);
@@ -44,6 +51,12 @@ pub(super) struct Gateway {
     told: Intent,
     presses: TokenBucket,
     next_aim: Instant,
+    next_repeat: Instant,
+    /// The databases of this program; their places are its own numbers.
+    databases: Vec<String>,
+    /// Who fired, and is to be shown with the next picture.
+    fired: Vec<ObjectId>,
+    effects: Effects,
 }
 
 impl Gateway {
@@ -60,6 +73,10 @@ impl Gateway {
             told: Intent::default(),
             presses: TokenBucket::new(now, PRESSES_AT_ONCE, PRESS_REFILL),
             next_aim: now,
+            next_repeat: now,
+            databases: DATABASES.map(Into::into).into(),
+            fired: Vec::new(),
+            effects: Effects::default(),
         }
     }
 
@@ -67,7 +84,7 @@ impl Gateway {
     fn load(&mut self) {
         let numbers = (0..).map(opendrakan::DatabaseId);
         let level = LoadedLevel {
-            databases: DATABASES.map(Into::into).into_iter().zip(numbers).collect(),
+            databases: self.databases.iter().cloned().zip(numbers).collect(),
             classes: Classes::Uniform(CLASS),
         };
         if let Err(why) = self.client.loaded(level) {
@@ -125,6 +142,31 @@ impl Gateway {
         }
     }
 
+    /// Whether an asset is from the server's database of this number.
+    fn is_from(&self, asset: AssetRef, database: opendrakan::DatabaseId) -> bool {
+        let path =
+            |paths: &[String], number: u32| paths.get(usize::try_from(number).ok()?).cloned();
+        let theirs = DATABASES.map(String::from);
+        path(&self.databases, asset.database.0) == path(&theirs, database.0)
+    }
+
+    fn handle_sound(&mut self, sound: AssetRef) {
+        let mut names = SOUND_NAMES.iter();
+        let named = names.find(|(number, _)| *number == sound.asset);
+        if let Some(&(_, what)) = named.filter(|_| self.is_from(sound, SOUNDS)) {
+            self.effects.push(Effect::Heard { what });
+        }
+    }
+
+    /// One ship says to another that it has hit it.
+    fn handle_hit(&mut self, sender: ObjectId) {
+        let newest = self.client.newest();
+        let by = newest.and_then(|newest| owner_of(newest.object(sender)?));
+        if let Some(by) = by.map(|by| self.name_of(by)) {
+            self.effects.push(Effect::Hit { by });
+        }
+    }
+
     fn name_of(&self, pilot: PilotNumber) -> String {
         let line = self.scores.get(&pilot);
         line.map_or_else(|| format!("pilot {}", pilot.0), |line| line.name.clone())
@@ -152,6 +194,7 @@ impl Gateway {
             }
             *told = *wanted;
         }
+        self.repeat_triggers(now);
         let aim = self.wanted.aim;
         if aim != self.told.aim && now >= self.next_aim {
             let place = opendrakan::Vec2 {
@@ -161,6 +204,22 @@ impl Gateway {
             if self.client.steer(now, AIM, place).is_ok() {
                 self.told.aim = aim;
                 self.next_aim = now + AIM_PERIOD;
+            }
+        }
+    }
+}
+
+impl Gateway {
+    /// Says which triggers are still held.
+    fn repeat_triggers(&mut self, now: Instant) {
+        if now < self.next_repeat {
+            return;
+        }
+        self.next_repeat = now + REPEAT_PERIOD;
+        for (code, held) in (TRIGGERS..).zip(self.told.fire) {
+            if held && self.presses.take(now).is_some() {
+                // A report that is not sent is the next one's.
+                self.client.act(now, code, ActionState::Repeat).ok();
             }
         }
     }
@@ -182,6 +241,17 @@ impl ClientGateway for Gateway {
                 ClientEvent::Started => self.enter(now),
                 ClientEvent::GlobalMessage { channel, body, .. } => {
                     self.handle_global(channel, &body, notices);
+                }
+                ClientEvent::ObjectMessage {
+                    channel: HIT,
+                    sender,
+                    ..
+                } => self.handle_hit(sender),
+                ClientEvent::Sound { sound, .. } => self.handle_sound(sound),
+                ClientEvent::Animation {
+                    object, animation, ..
+                } if self.is_from(animation, SHIPS) && self.fired.len() < FIRED_MAX => {
+                    self.fired.push(object);
                 }
                 _ => {}
             }
@@ -240,6 +310,16 @@ impl ArenaClient for Gateway {
             seen: objects.filter_map(|(id, shown)| seen(id, &shown)).collect(),
             own_ship: None,
         };
+        for ship in self.fired.drain(..) {
+            if let Some(&Seen {
+                position: at,
+                heading,
+                ..
+            }) = view.find(SeenId(ship.0))
+            {
+                self.effects.push(Effect::Muzzle { at, heading });
+            }
+        }
         view.set_viewer(self.own.map(owner));
         view
     }
@@ -251,17 +331,31 @@ impl ArenaClient for Gateway {
     fn act(&mut self, intent: &Intent) {
         self.wanted = *intent;
     }
+
+    fn take_effects(&mut self) -> Vec<Effect> {
+        self.effects.take()
+    }
+
+    fn select(&mut self, now: Instant, loadout: Loadout) -> Result<(), String> {
+        for code in choice_codes(loadout) {
+            let told = self.client.act(now, code, ActionState::Begin);
+            told.map_err(|why| why.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn set_databases(&mut self, paths: &[String]) -> Result<(), String> {
+        self.databases = paths.to_vec();
+        Ok(())
+    }
 }
 
-/// An object, unless it is hidden, or a prototype.
+/// An object, unless it is hidden, waits for its next life, or is a prototype.
 fn seen(id: ObjectId, shown: &Shown<'_>) -> Option<Seen> {
     let Shown { pose, object } = shown;
-    let kind = kind_of(object.prototype?).filter(|_| object.visible)?;
+    let is_there = object.visible && object.lifecycle == Lifecycle::Running;
+    let kind = kind_of(object.prototype?).filter(|_| is_there)?;
     let turn = libm::atan2(pose.rotation.z.into(), pose.rotation.w.into());
-    let belongs_to = match object.extra.get(OWNER) {
-        Some(Value::U32(number)) => PilotNumber(*number).somebody(),
-        _ => None,
-    };
     Some(Seen {
         id: SeenId(id.0),
         kind,
@@ -271,10 +365,17 @@ fn seen(id: ObjectId, shown: &Shown<'_>) -> Option<Seen> {
             Some(Value::U8(percent)) => *percent,
             _ => 100,
         },
-        owner: belongs_to.map(owner),
+        owner: owner_of(object).map(owner),
         own: false,
         reach: pose.scale.x.into(),
     })
+}
+
+fn owner_of(object: &Object) -> Option<PilotNumber> {
+    match object.extra.get(OWNER) {
+        Some(Value::U32(number)) => PilotNumber(*number).somebody(),
+        _ => None,
+    }
 }
 
 fn score(line: &ScoreLine) -> Score {

@@ -27,7 +27,8 @@ impl Gateway {
         for ((object, thing), entity) in objects.into_iter().zip(things).zip(taken) {
             if let Some(entity) = entity {
                 let (id, kind) = (Some(object), thing.kind);
-                self.things.insert(entity, Thing { id, kind });
+                let owner = None;
+                self.things.insert(entity, Thing { id, kind, owner });
             } else {
                 let ended = self.server.set_lifecycle(object, Lifecycle::Destroyed);
                 debug_assert!(ended.is_ok(), "it was restored a moment ago");

@@ -19,6 +19,7 @@ use super::{
     AIM, CLASS, DATABASES, ENTER, FAREWELL, LEVEL, PROTOTYPES, SCORE, YOU, button, choice, registry,
 };
 use crate::gateway::{LoadError, Notice, ServerGateway};
+use crate::rules::STEPS_PER_SECOND;
 use crate::{Arena, EntityId, Intent, Kind, Loadout, OwnerId, PilotId, Vec2, Worlds, limits};
 
 /// Shots that are seen and heard to be fired at once, and how soon one more may be. Each costs every
@@ -63,6 +64,8 @@ pub(super) struct Thing {
     /// A shot too many has no object.
     pub(super) id: Option<ObjectId>,
     pub(super) kind: Kind,
+    /// Who fired it.
+    pub(super) owner: Option<PilotId>,
 }
 
 impl Gateway {
@@ -107,13 +110,21 @@ impl Gateway {
             }
             ServerEvent::Acted {
                 client,
+                at,
                 code,
                 state,
-                ..
-            } => self.act(client, code, state, arena),
+            } => {
+                self.judge_by(at, client, arena);
+                self.act(client, code, state, arena);
+            }
             ServerEvent::Steered {
-                client, code, x, y, ..
+                client,
+                at,
+                code,
+                x,
+                y,
             } if code == AIM => {
+                self.judge_by(at, client, arena);
                 if let Some(player) = self.clients.get_mut(&client) {
                     player.held.aim = Vec2::new(x.into(), y.into());
                     self.enter(client, arena);
@@ -130,6 +141,16 @@ impl Gateway {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// An action is about what its player saw, which was true at that moment of the server's clock: the
+    /// pilot's shots are judged by a world as much older.
+    fn judge_by(&self, seen: Duration, client: ClientId, arena: &mut Arena) {
+        if let Some(player) = self.clients.get(&client) {
+            let next = self.server.tick().next();
+            let next = Duration::from_secs_f64(next.0 as f64 / f64::from(STEPS_PER_SECOND));
+            arena.set_rewind(player.pilot, next.saturating_sub(seen));
         }
     }
 
@@ -225,6 +246,8 @@ impl ServerGateway for Gateway {
 
     fn publish(&mut self, now: Instant, worlds: &Worlds) {
         let arena = &worlds.arena;
+        // Hits name what this step may have removed.
+        self.publish_hits(arena);
         self.publish_ships(arena);
         self.publish_things(arena);
         self.publish_events(now, arena);
@@ -249,7 +272,7 @@ impl ServerGateway for Gateway {
 }
 
 /// The arena as it is loaded: nothing but hidden prototypes.
-fn level() -> Level {
+pub(super) fn level() -> Level {
     let objects = PROTOTYPES.iter().map(|&(_, id)| LevelObject {
         id,
         class: CLASS,
@@ -322,6 +345,39 @@ mod tests {
     }
 
     #[test]
+    fn an_action_is_judged_by_the_moment_that_its_player_saw() {
+        let (mut gateway, mut arena) = joined();
+        for _ in 0..59 {
+            gateway.server.commit(Instant::ZERO);
+        }
+        let pilot = gateway.clients[&CLIENT].pilot;
+        let mut act = |state, millis| {
+            let acted = ServerEvent::Acted {
+                client: CLIENT,
+                at: Duration::from_millis(millis),
+                code: crate::gateway::opendrakan::TRIGGERS,
+                state,
+            };
+            gateway.apply(Instant::ZERO, acted, &mut arena, &mut Vec::new());
+            arena.pilot(pilot).unwrap().rewind
+        };
+        assert_eq!(act(ActionState::Begin, 900), Duration::from_millis(100));
+        // One that is held is repeated, and its player sees something older by now.
+        assert_eq!(act(ActionState::Repeat, 800), Duration::from_millis(200));
+        assert_eq!(act(ActionState::End, 1_000), Duration::ZERO);
+        let aimed = ServerEvent::Steered {
+            client: CLIENT,
+            at: Duration::from_millis(850),
+            code: AIM,
+            x: 1.0,
+            y: 2.0,
+        };
+        gateway.apply(Instant::ZERO, aimed, &mut arena, &mut Vec::new());
+        let rewind = arena.pilot(pilot).unwrap().rewind;
+        assert_eq!(rewind, Duration::from_millis(150));
+    }
+
+    #[test]
     fn a_lost_ship_is_hidden_and_its_successor_is_the_same_object() {
         let (mut gateway, mut arena) = joined();
         gateway.act(CLIENT, ENTER, ActionState::Begin, &mut arena);
@@ -335,12 +391,14 @@ mod tests {
         gateway.server.commit(Instant::ZERO);
         let hidden = gateway.server.object(object).unwrap();
         assert!(!hidden.visible && !hidden.running);
+        assert_eq!(hidden.lifecycle, Lifecycle::Spawned);
         gateway.ships.get_mut(&pilot).unwrap().entity = None;
         arena.step();
         gateway.publish_ships(&arena);
         gateway.server.commit(Instant::ZERO);
         let again = gateway.server.object(object).unwrap();
         assert!(again.visible && again.running);
+        assert_eq!(again.lifecycle, Lifecycle::Running);
 
         arena.leave(pilot);
         gateway.publish_ships(&arena);

@@ -1,15 +1,17 @@
 //! The codes, and both halves over a bad network.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use tickwire_session::{Instant, Session};
+use tickwire_session::{Events as _, Instant, Session};
 use tickwire_sim::addr::machine;
 use tickwire_sim::{Chance, Conditions, Network};
 
+use opendrakan::message::ActionState::{Begin, End, Repeat};
+
 use super::*;
 use crate::gateway::{ArenaClient, ClientGateway, Notice, Status};
-use crate::{Bot, Host, Loadout, OwnerId, STEP, Vec2, View};
+use crate::{Bot, Effect, Host, Loadout, OwnerId, STEP, Vec2, View};
 
 #[test]
 fn every_kind_has_a_prototype_of_its_own() {
@@ -49,6 +51,45 @@ fn a_loadout_survives_its_codes() {
     assert_eq!(choice(CHOICES + 20), None);
 }
 
+/// The databases as some clients have them: other numbers, and one that nobody else has.
+const OTHER_ORDER: [&str; 3] = ["arena/sounds.db", "arena/other.db", "arena/ships.db"];
+
+#[test]
+fn a_client_repeats_the_triggers_that_it_holds() {
+    let mut network = Network::new(1);
+    let addr = machine(1, opendrakan::PORT);
+    network.add_node(addr);
+    network.add_node(machine(2, 5_000));
+    let config = opendrakan::ServerConfig {
+        level: server::level(),
+        registry: registry(),
+        ..opendrakan::ServerConfig::default()
+    };
+    let mut server = opendrakan::Server::new(config, [1; 32]).unwrap();
+    let mut client = client::Gateway::new(Instant::ZERO, addr, Loadout::STANDARD);
+    let mut intent = Intent::default();
+    let mut told = Vec::new();
+    for step in 0..180 {
+        network.run_for(STEP, &mut [&mut server, client.session()]);
+        server.commit(network.now());
+        client.collect(network.now(), &mut Vec::new());
+        intent.fire[0] = (60..150).contains(&step);
+        client.act(&intent);
+        while let Some(event) = server.poll_event() {
+            if let opendrakan::ServerEvent::Acted { code, state, .. } = event
+                && code != ENTER
+            {
+                assert_eq!(code, TRIGGERS);
+                told.push(state);
+            }
+        }
+    }
+    assert_eq!(told[0], Begin);
+    let repeats = told.iter().filter(|state| **state == Repeat).count();
+    assert!((4..=7).contains(&repeats), "{told:?}");
+    assert_eq!(told.last(), Some(&End));
+}
+
 const BOTS: u8 = 8;
 const SECONDS: u64 = 30;
 
@@ -66,6 +107,10 @@ struct Player {
     /// The most other ships it saw at a time.
     others: usize,
     kills_heard: usize,
+    /// Shots that it saw and heard, and hits that it was told of.
+    muzzles: usize,
+    sounds: BTreeSet<&'static str>,
+    hits: usize,
 }
 
 /// Where every ship was, by tick and owner.
@@ -83,12 +128,18 @@ fn bots_on_a_lossy_network_get_ships_and_see_where_the_others_were() {
         .map(|number| {
             network.add_node(machine(number + 2, 5_000));
             let bot = Bot::new(number.into());
-            let client = client::Gateway::new(Instant::ZERO, addr, bot.loadout());
+            let mut client = client::Gateway::new(Instant::ZERO, addr, bot.loadout());
+            if number % 2 == 1 {
+                client.set_databases(&OTHER_ORDER.map(Into::into)).unwrap();
+            }
             Player {
                 bot,
                 client,
                 others: 0,
                 kills_heard: 0,
+                muzzles: 0,
+                sounds: BTreeSet::new(),
+                hits: 0,
             }
         })
         .collect();
@@ -114,7 +165,13 @@ fn bots_on_a_lossy_network_get_ships_and_see_where_the_others_were() {
         assert_eq!(player.client.status(), Status::Playing);
         assert_eq!(player.others, usize::from(BOTS) - 1);
         assert!(player.kills_heard > 0);
+        // Whatever its own numbers are, a sound is no animation.
+        assert!(player.muzzles > 20, "{}", player.muzzles);
+        let all = BTreeSet::from(["gun", "phaser", "rocket", "explosion"]);
+        assert!(player.sounds.is_superset(&all), "{:?}", player.sounds);
     }
+    let hit = players.iter().filter(|player| player.hits > 0).count();
+    assert!(hit > usize::from(BOTS) / 2, "{hit}");
     // The last ones may still be on their way.
     let deaths: u16 = host.arena().pilots().map(|(_, pilot)| pilot.deaths()).sum();
     let heard = players[0].kills_heard;
@@ -135,6 +192,21 @@ impl Player {
             return None;
         }
         let view = self.client.view(now);
+        for effect in self.client.take_effects() {
+            match effect {
+                Effect::Muzzle { at, .. } => {
+                    let ships = view.seen.iter().filter(|seen| seen.kind == Kind::Ship);
+                    assert!(ships.map(|ship| ship.position).any(|ship| ship == at));
+                    self.muzzles += 1;
+                }
+                Effect::Heard { what } => drop(self.sounds.insert(what)),
+                Effect::Hit { by } => {
+                    assert!(by.starts_with("drakan-"), "{by}");
+                    self.hits += 1;
+                }
+                Effect::Impact { .. } => panic!("OpenDrakan does not tell"),
+            }
+        }
         self.client.act(&self.bot.think(&view));
         let ships = view.seen.iter().filter(|seen| seen.kind == Kind::Ship);
         if view.own_ship.is_some() {

@@ -9,19 +9,27 @@ use tickwire_dialects::reone::message::{Ballistics, PlayAnimation, Speed, Visual
 use tickwire_dialects::reone::{Command, ObjectId, Server, SnapshotSeq, Vec3};
 
 use super::{
-    DESTROYED, EXPLOSION, LAUNCH, ROCKET_SNAPSHOTS, SHOCKWAVE, SHOTS, SNAPSHOT_STEPS, creature,
-    word,
+    DESTROYED, EXPLOSION, LAUNCH, ROCKET_SNAPSHOTS, SHOCKWAVE, SHOTS, Shot, creature, word,
 };
 use crate::flight::narrow;
 use crate::{Arena, Entity, EntityId, Event, Kind, rules};
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Announcer {
+    /// Steps from one snapshot to the next.
+    steps: u32,
     /// When each rocket was announced last.
     rockets: BTreeMap<EntityId, SnapshotSeq>,
 }
 
 impl Announcer {
+    pub(super) const fn new(steps: u32) -> Self {
+        Self {
+            steps,
+            rockets: BTreeMap::new(),
+        }
+    }
+
     /// Tells what happened in the last step. To be called after the snapshot of that step, if it has
     /// one.
     pub(super) fn tell_events(&mut self, server: &mut Server, arena: &Arena) {
@@ -29,18 +37,13 @@ impl Announcer {
             match *event {
                 Event::Added { entity } => {
                     if let Some(shot) = arena.entity(entity) {
-                        tell_shot(server, arena, shot);
+                        self.tell_shot(server, arena, shot);
                     }
                 }
                 Event::Killed { victim, by, .. } => {
                     let id = creature(victim);
-                    server.command(Command::PlayAnimation(PlayAnimation {
-                        id,
-                        at: SnapshotSeq::NONE,
-                        flags: by.map_or(0, |by| creature(by).0),
-                        speed: Speed::NORMAL,
-                        resref: word(DESTROYED),
-                    }));
+                    let flags = by.map_or(0, |by| creature(by).0);
+                    tell_animation(server, id, flags, DESTROYED);
                     tell_effect(server, id, EXPLOSION);
                 }
                 _ => {}
@@ -53,43 +56,52 @@ impl Announcer {
         let newest = server.newest();
         self.rockets.retain(|id, _| arena.entity(*id).is_some());
         for (id, entity) in arena.entities() {
-            let z = match entity.kind() {
-                Kind::Ray => entity.reach(),
+            match entity.kind() {
+                Kind::Ray => {}
                 Kind::Rocket => {
                     let last = self.rockets.get(&id);
                     if last.is_some_and(|last| newest.since(*last) < ROCKET_SNAPSHOTS) {
                         continue;
                     }
                     self.rockets.insert(id, newest);
-                    entity.velocity.length()
                 }
                 _ => continue,
-            };
-            tell_ballistics(server, entity, z, 0);
+            }
+            tell_ballistics(server, entity, 0);
+        }
+    }
+
+    /// Something was fired.
+    fn tell_shot(&self, server: &mut Server, arena: &Arena, shot: &Entity) {
+        let ship = shot.owner.map(creature);
+        match (shot.kind(), ship) {
+            (Kind::Bullet, _) => {
+                // Its moment is the snapshot's, so its place is where it would have been then.
+                let since = arena.tick().0 % u64::from(self.steps);
+                let since = u32::try_from(since).unwrap_or_default();
+                tell_ballistics(server, shot, since);
+            }
+            (Kind::Rocket, Some(id)) => tell_animation(server, id, 0, LAUNCH),
+            (Kind::Shockwave, Some(id)) => tell_effect(server, id, SHOCKWAVE),
+            _ => {}
         }
     }
 }
 
-/// Something was fired.
-fn tell_shot(server: &mut Server, arena: &Arena, shot: &Entity) {
-    let ship = shot.owner.map(creature);
-    match (shot.kind(), ship) {
-        (Kind::Bullet, _) => {
-            // Its moment is the snapshot's, so its place is where it would have been then.
-            let since = arena.tick().0 % u64::from(SNAPSHOT_STEPS);
-            let since = u32::try_from(since).unwrap_or_default();
-            tell_ballistics(server, shot, rules::BULLET_SPEED, since);
-        }
-        (Kind::Rocket, Some(id)) => server.command(Command::PlayAnimation(PlayAnimation {
-            id,
-            at: SnapshotSeq::NONE,
-            flags: 0,
-            speed: Speed::NORMAL,
-            resref: word(LAUNCH),
-        })),
-        (Kind::Shockwave, Some(id)) => tell_effect(server, id, SHOCKWAVE),
-        _ => {}
-    }
+/// An animation of a ship begins.
+pub(super) fn tell_animation(
+    server: &mut Server,
+    id: ObjectId,
+    flags: u32,
+    animation: &'static str,
+) {
+    server.command(Command::PlayAnimation(PlayAnimation {
+        id,
+        at: SnapshotSeq::NONE,
+        flags,
+        speed: Speed::NORMAL,
+        resref: word(animation),
+    }));
 }
 
 fn tell_effect(server: &mut Server, id: ObjectId, effect: &'static str) {
@@ -101,19 +113,23 @@ fn tell_effect(server: &mut Server, id: ObjectId, effect: &'static str) {
 }
 
 /// Tells of a shot as it was so many steps ago.
-fn tell_ballistics(server: &mut Server, shot: &Entity, z: f64, steps_ago: u32) {
-    let codes = SHOTS.iter().find(|(kind, _)| *kind == shot.kind());
-    let (Some((_, code)), Some(owner)) = (codes, shot.owner) else {
+fn tell_ballistics(server: &mut Server, shot: &Entity, steps_ago: u32) {
+    // Of the kinds that fit, the one whose speed is nearest.
+    let speed = shot.velocity.length();
+    let kinds = SHOTS.iter().filter(|kind| kind.kind == shot.kind());
+    let off = |kind: &&Shot| (kind.speed - speed).abs();
+    let kind = kinds.min_by(|a, b| off(a).total_cmp(&off(b)));
+    let (Some(kind), Some(owner)) = (kind, shot.owner) else {
         return;
     };
     let back = f64::from(steps_ago) * rules::STEP_SECONDS;
     let place = shot.position - shot.velocity * back;
     server.command(Command::Ballistics(Ballistics {
-        kind: *code,
+        kind: kind.code,
         origin: Vec3 {
             x: narrow(place.x),
             y: narrow(place.y),
-            z: narrow(z),
+            z: 0.0,
         },
         at: SnapshotSeq::NONE,
         owner: creature(owner),

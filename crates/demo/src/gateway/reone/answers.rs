@@ -7,9 +7,10 @@ use tickwire_dialects::reone::{CallId, ClientId, ObjectId, Question, Reply, Serv
 
 use tickwire_session::Instant;
 
-use super::words::{ScoreLine, encode_scores};
-use super::{PING, SCORES, SHIP, WEAPONS, creature, module, word};
-use crate::{Arena, Kind, Loadout, Pilot, PilotId};
+use super::words::{self, ScoreLine, encode_scores};
+use super::{DEATHS, KILLS, PING, SCORES, SHIP, WAITING, creature, module, word};
+use crate::limits::WEAPON_SLOTS;
+use crate::{Arena, Kind, Pilot, PilotId};
 
 /// A call that waits for its answer.
 #[derive(Debug)]
@@ -19,12 +20,21 @@ pub(super) struct Asked {
     pub(super) question: Question,
 }
 
-/// Answers a call of somebody who flies as `own`, if at all. Lines for the log are the caller's.
+/// Who asks.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Asker {
+    /// Somebody who flies.
+    Pilot(PilotId),
+    /// Somebody who looks on, with its place among those who wait for a ship; 0 if it waits for none.
+    Spectator(usize),
+}
+
+/// Answers a call. Lines for the log are the caller's.
 pub(super) fn answer(
     now: Instant,
     server: &mut Server,
     asked: &Asked,
-    own: Option<PilotId>,
+    asker: Asker,
     arena: &Arena,
 ) {
     let (text, mut buffer);
@@ -39,7 +49,7 @@ pub(super) fn answer(
         Question::Inventory(id) => match find(arena, *id) {
             Some((_, pilot)) => {
                 buffer = Vec::new();
-                match Texts::new(inventory(pilot.loadout().unwrap_or_default()), &mut buffer) {
+                match Texts::new(inventory(arena, pilot), &mut buffer) {
                     Ok(items) => Reply::Answer(Answer::Inventory(items)),
                     Err(_) => Reply::Failed(Status::Refused),
                 }
@@ -47,11 +57,11 @@ pub(super) fn answer(
             None => Reply::Failed(Status::BadArgument),
         },
         Question::Global(name) => Reply::Answer(Answer::Global(global(arena, name))),
-        Question::Local(name) => {
-            let own = own.and_then(|own| arena.pilot(own));
-            let value = own.map_or(0, |own| local(arena, own, name));
-            Reply::Answer(Answer::Local(value))
-        }
+        Question::Local(name) => Reply::Answer(Answer::Local(match asker {
+            Asker::Pilot(own) => arena.pilot(own).map_or(0, |own| local(arena, own, name)),
+            Asker::Spectator(place) if name == WAITING => i32::try_from(place).unwrap_or(i32::MAX),
+            Asker::Spectator(_) => 0,
+        })),
         Question::Log(_) => Reply::Answer(Answer::Log),
         Question::Other { method, argument } if method == SCORES && argument.is_empty() => {
             buffer = encode_scores(&scores(arena));
@@ -80,12 +90,12 @@ fn find(arena: &Arena, id: ObjectId) -> Option<(PilotId, &Pilot)> {
     arena.pilots().find(|(pilot, _)| creature(*pilot) == id)
 }
 
-fn inventory(loadout: Loadout) -> impl Iterator<Item = Text<'static>> {
-    loadout.0.into_iter().flatten().filter_map(|weapon| {
-        let mut known = WEAPONS.iter();
-        let (_, name) = known.find(|(other, _)| *other == Some(weapon))?;
-        Some(word(name))
-    })
+/// What a pilot's ship carries, each thing as often as there are of it.
+fn inventory(arena: &Arena, pilot: &Pilot) -> impl Iterator<Item = Text<'static>> {
+    let ship = pilot.ship().and_then(|ship| arena.entity(ship));
+    let items = ship.map_or([None; WEAPON_SLOTS], words::ship_items);
+    let items = items.into_iter().flatten();
+    items.flat_map(|(count, name)| core::iter::repeat_n(word(name), count.into()))
 }
 
 /// `pilots`, `ships`, `kills NAME`, `deaths NAME`, `ping NAME` in milliseconds; 0 for everything else.
@@ -120,8 +130,8 @@ fn global(arena: &Arena, name: &str) -> i32 {
 /// `kills`, `deaths`, `health` of the ship in percent; 0 for everything else.
 fn local(arena: &Arena, own: &Pilot, name: &str) -> i32 {
     match name {
-        "kills" => own.kills().into(),
-        "deaths" => own.deaths().into(),
+        KILLS => own.kills().into(),
+        DEATHS => own.deaths().into(),
         "health" => {
             let ship = own.ship().and_then(|ship| arena.entity(ship));
             ship.map_or(0, |ship| ship.health_percent().into())
@@ -144,6 +154,7 @@ fn scores(arena: &Arena) -> Vec<ScoreLine> {
 mod tests {
     use super::*;
     use crate::gateway::reone::celestial;
+    use crate::{Loadout, rules};
 
     #[test]
     fn variables_are_the_scores_and_unknown_ones_are_zero() {
@@ -175,7 +186,18 @@ mod tests {
         assert_eq!(resref(&arena, celestial(4)).unwrap(), "planet");
         assert_eq!(resref(&arena, celestial(5)), None);
         assert_eq!(resref(&arena, ObjectId(0)), None);
-        let items: Vec<_> = inventory(Loadout::STANDARD).map(Text::as_str).collect();
-        assert_eq!(items, ["gun", "phaser", "rockets", "shockwave"]);
+        let items = |arena: &Arena| {
+            let pilot = arena.pilot(ada).unwrap();
+            inventory(arena, pilot)
+                .map(Text::as_str)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(items(&arena), [""; 0], "there is no ship");
+        arena.select(ada, Loadout::STANDARD);
+        arena.step();
+        let mut all = vec!["rockets"; rules::ROCKETS_CARRIED.into()];
+        all.splice(0..0, ["gun", "phaser"]);
+        all.push("shockwave");
+        assert_eq!(items(&arena), all);
     }
 }

@@ -1,22 +1,30 @@
 //! The client's half: a reone client's world as a view, with the own ship where it will be.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tickwire_dialects::reone::message::{Call, Refusal, Role};
+use tickwire_dialects::reone::client_limits::BASELINES;
+use tickwire_dialects::reone::message::{Call, Parameters, Refusal, Role, Speed};
 use tickwire_dialects::reone::{
-    AnyStatus, CallId, CallReply, Client, ClientConfig, ClientEvent, EndReason, Flight, Mode,
-    ObjectId, Phase, Pilot, Shown, SnapshotSeq, Text,
+    AnyStatus, CallId, CallReply, Client, ClientConfig, ClientEvent, EndReason, Flight, GLOBAL,
+    Mode, ObjectId, Phase, Pilot, ScopeState, ShotLives, Shown, SnapshotSeq, Text, Vec3,
 };
+use tickwire_session::bulk::Fetched;
 use tickwire_session::{Addr, Events, Instant, Session};
 use tickwire_wire::Serial;
 
+use super::flashes::Flashes;
 use super::scoreboard::Scoreboard;
 use super::sights::{self, Waves};
 use super::steering::{Helm, PREDICTION};
-use super::{CELESTIAL, DESTROYED, LOADOUT, SHIP, SHOCKWAVE, celestial, module, words};
+use super::{
+    CELESTIAL, DESTROYED, LOADOUT, PLAYERS, ROUND, SHIP, SHOCKWAVE, TAUNT, TIME_LEFT, celestial,
+    module, steps_at, words,
+};
 use crate::flight::narrow;
-use crate::gateway::{ArenaClient, ClientGateway, Ending, Notice, Status};
+use crate::gateway::{ArenaClient, Carried, ClientGateway, Ending, Flash, Notice, Status};
+use crate::limits::WEAPON_SLOTS;
 use crate::{
     Heading, Intent, Kind, Loadout, OwnerId, STEP, Score, Seen, SeenId, Vec2, View, rules,
 };
@@ -32,14 +40,19 @@ const RETRY_FOR: Duration = Duration::from_secs(15);
 const SPEED_MAX: f32 = 2.0 * narrow(rules::SHIP_MAX_SPEED);
 
 pub(super) struct Gateway {
-    client: Client,
+    pub(super) client: Client,
     pub(super) pilot: Pilot<Helm>,
     loadout: Loadout,
     wanted: Intent,
     /// When the next input is due.
     next_input: Instant,
     waves: Waves,
+    flashes: Flashes,
+    /// How long shots fly.
+    lives: ShotLives,
     scoreboard: Scoreboard,
+    /// The calls that ask what somebody carries, and who it is.
+    curious: BTreeMap<CallId, String>,
     /// Whether the server ever knew this client.
     was_welcome: bool,
     /// Whether it was in the world before.
@@ -59,7 +72,6 @@ impl Gateway {
         let cut = name.floor_char_boundary(crate::limits::NAME_BYTES);
         let config = ClientConfig::new(server, &name[..cut]);
         let mut config = config.unwrap_or_else(|why| unreachable!("it was cut: {why}"));
-        config.shot_lives = sights::shot_lives();
         config.speed_max = SPEED_MAX;
         config.retry_for = RETRY_FOR;
         Self {
@@ -69,7 +81,10 @@ impl Gateway {
             wanted: Intent::default(),
             next_input: now,
             waves: Waves::default(),
+            flashes: Flashes::default(),
+            lives: ShotLives::default(),
             scoreboard: Scoreboard::new(now),
+            curious: BTreeMap::new(),
             was_welcome: false,
             has_played: false,
             is_lost: false,
@@ -78,7 +93,12 @@ impl Gateway {
         }
     }
 
-    fn handle_event(&mut self, now: Instant, event: ClientEvent, notices: &mut Vec<Notice>) {
+    pub(super) fn handle_event(
+        &mut self,
+        now: Instant,
+        event: ClientEvent,
+        notices: &mut Vec<Notice>,
+    ) {
         if let ClientEvent::Snapshot(whole) = &event {
             self.pilot.change_steering(|helm| helm.tick = whole.tick);
         }
@@ -87,6 +107,7 @@ impl Gateway {
         match event {
             ClientEvent::Loading { name, .. } => {
                 self.waves.clear();
+                self.flashes.clear();
                 self.scoreboard.clear();
                 if self.has_played {
                     notices.push(say(format!("{name} begins")));
@@ -99,37 +120,28 @@ impl Gateway {
                         .change_steering(|helm| helm.chart = Arc::clone(&chart));
                 }
             }
-            ClientEvent::Initialised(parameters) => match parameters.role {
-                Role::Player => {
-                    if core::mem::take(&mut self.looks_on) {
-                        notices.push(say("a ship is free: it is yours".into()));
-                    }
-                    let weapons = words::encode_loadout(self.loadout);
-                    // The first event of all finds room.
-                    self.client.send_event(LOADOUT, &weapons).ok();
-                }
-                Role::Spectator => {
-                    self.looks_on = true;
-                    notices.push(say("every ship is taken: you look on".into()));
-                }
-            },
+            ClientEvent::Fetched(Fetched { name, bytes, .. }) if !name.starts_with(module::OWN) => {
+                let (name, size) = (crate::printable(&name), bytes.len());
+                notices.push(say(format!("loaded {name}, {size} bytes")));
+            }
+            ClientEvent::Initialised(parameters) => self.handle_parameters(&parameters, notices),
             ClientEvent::Started => self.has_played = true,
             ClientEvent::Effect { id, at, resref } if resref == SHOCKWAVE => self.add_wave(id, at),
+            ClientEvent::Effect { id, at, resref } => {
+                self.add_flash(id, at, &resref, Speed::NORMAL)
+            }
             ClientEvent::Animation {
                 id, flags, resref, ..
-            } if resref == DESTROYED => notices.push(Notice::Killed {
-                victim: self.name_of(id),
-                by: (flags != 0).then(|| self.name_of(ObjectId(flags))),
-            }),
+            } if resref == DESTROYED => self.handle_destroyed(now, id, ObjectId(flags), notices),
+            ClientEvent::Animation {
+                id,
+                at,
+                speed,
+                resref,
+                ..
+            } => self.add_flash(id, at, &resref, speed),
             ClientEvent::CallEnded { id, outcome } => self.handle_answer(id, outcome.ok(), notices),
-            ClientEvent::Refused { reason, text } => {
-                let refusal = match crate::printable(&text).as_str() {
-                    "" => reason.name().to_owned(),
-                    text => format!("{}: {text}", reason.name()),
-                };
-                notices.push(say(refusal.clone()));
-                self.refusal = Some(refusal);
-            }
+            ClientEvent::Refused { reason, text } => self.handle_refusal(reason, &text, notices),
             ClientEvent::ResourceRefused { name, text, .. } => {
                 let (name, text) = (crate::printable(&name), crate::printable(&text));
                 notices.push(say(format!("the server does not give {name}: {text}")));
@@ -147,8 +159,65 @@ impl Gateway {
         }
     }
 
+    /// The server said what this client is, and at which pace snapshots come.
+    fn handle_parameters(&mut self, parameters: &Parameters, notices: &mut Vec<Notice>) {
+        self.lives = sights::shot_lives(steps_at(parameters.tick_rate));
+        self.client.set_shot_lives(self.lives.clone());
+        let text = match parameters.role {
+            Role::Player => {
+                let weapons = words::encode_loadout(self.loadout);
+                // The first event of all finds room.
+                self.client.send_event(LOADOUT, &weapons).ok();
+                if !core::mem::take(&mut self.looks_on) {
+                    return;
+                }
+                "a ship is free: it is yours"
+            }
+            Role::Spectator => {
+                self.looks_on = true;
+                "every ship is taken: you look on"
+            }
+        };
+        notices.push(Notice::Answered { text: text.into() });
+    }
+
+    /// A ship was destroyed, by somebody unless that is 0.
+    fn handle_destroyed(
+        &mut self,
+        now: Instant,
+        victim: ObjectId,
+        by: ObjectId,
+        notices: &mut Vec<Notice>,
+    ) {
+        let by = (by != ObjectId(0)).then_some(by);
+        if let Some(by) = by.filter(|_| self.client.own() == Some(victim)) {
+            self.ask_inventory(now, by);
+        }
+        notices.push(Notice::Killed {
+            victim: self.name_of(victim),
+            by: by.map(|by| self.name_of(by)),
+        });
+    }
+
+    fn handle_refusal(&mut self, reason: Refusal, text: &str, notices: &mut Vec<Notice>) {
+        let refusal = match crate::printable(text).as_str() {
+            "" => reason.name().to_owned(),
+            text => format!("{}: {text}", reason.name()),
+        };
+        let text = refusal.clone();
+        notices.push(Notice::Answered { text });
+        self.refusal = Some(refusal);
+    }
+
     fn handle_answer(&mut self, id: CallId, reply: Option<CallReply>, notices: &mut Vec<Notice>) {
         if self.scoreboard.handle_reply(id, reply.as_ref()) {
+            return;
+        }
+        if let Some(name) = self.curious.remove(&id) {
+            if let Some(CallReply::Inventory(items)) = reply {
+                let text = format!("{name} carries {}", sights::list(&items));
+                notices.push(Notice::Answered { text });
+            }
             return;
         }
         let text = match reply {
@@ -160,12 +229,51 @@ impl Gateway {
 
     /// A shockwave grows from where its ship was at that moment.
     fn add_wave(&mut self, id: ObjectId, at: SnapshotSeq) {
-        let snapshot = self.client.snapshot(at).or_else(|| self.client.newest());
-        let ship = snapshot.and_then(|snapshot| snapshot.creature(id));
-        if let (Some(ship), Some(since)) = (ship, self.client.time_of(at)) {
-            let place = Vec2::new(ship.pos.x.into(), ship.pos.y.into());
+        if let (Some(place), Some(since)) = (self.place_of(id, at), self.client.time_of(at)) {
             self.waves.add(since, place, id);
         }
+    }
+
+    /// An animation or an effect is seen where its object was at that moment.
+    fn add_flash(&mut self, id: ObjectId, at: SnapshotSeq, what: &str, speed: Speed) {
+        if let (Some(place), Some(since)) = (self.place_of(id, at), self.client.time_of(at)) {
+            self.flashes.add(since, place, what, speed);
+        }
+    }
+
+    /// Where an object was, as far as that is known.
+    fn place_of(&self, id: ObjectId, at: SnapshotSeq) -> Option<Vec2> {
+        // One that ends is not in the snapshot of that moment any more, but in one just before.
+        let mut before =
+            (0..BASELINES).filter_map(|ago| at.0.checked_sub(u32::try_from(ago).ok()?));
+        let then = before.find_map(|at| self.client.snapshot(SnapshotSeq(at))?.object(id));
+        let object = then.or_else(|| self.client.newest()?.object(id))?;
+        let Vec3 { x, y, .. } = object.pos();
+        Some(Vec2::new(x.into(), y.into())).filter(|place| place.is_finite())
+    }
+
+    /// Asks what somebody carries, which only its own player's snapshots tell.
+    fn ask_inventory(&mut self, now: Instant, id: ObjectId) {
+        if let Ok(call) = self.client.ask(now, Call::Inventory(id)) {
+            self.curious.insert(call, self.name_of(id));
+        }
+    }
+
+    /// What belongs to the own ship, or to the game, in the newest snapshot.
+    fn scope(&self, scope: ObjectId) -> Option<&ScopeState> {
+        self.client.newest()?.scope(scope)
+    }
+
+    /// The round and what is left of it, and who is there.
+    fn standing(&self) -> Option<String> {
+        let game = self.scope(GLOBAL)?;
+        let round = game.variable(ROUND);
+        let left = match u32::try_from(game.variable(TIME_LEFT)) {
+            Ok(left @ 1..) => format!(" {}:{:02} left", left / 60, left % 60),
+            _ => String::new(),
+        };
+        let players = game.variable(PLAYERS);
+        Some(format!("round {round}{left}, {players} here"))
     }
 
     fn name_of(&self, id: ObjectId) -> String {
@@ -189,7 +297,7 @@ impl Gateway {
 
     /// Forgets the shots that are over, so that nobody looks at them again.
     fn forget_shots(&mut self, now: Instant) {
-        let lives = sights::shot_lives();
+        let lives = &self.lives;
         let time = self.client.render_time(now);
         let interval = self.client.time_of(SnapshotSeq(1));
         if let (Some(time), Some(interval)) = (time, interval) {
@@ -248,6 +356,9 @@ impl Gateway {
             if sights::is_stopped(&shot, seen) {
                 stopped.push(flight.shot);
                 continue;
+            }
+            if shot.kind == Kind::Ray {
+                shot.reach = sights::ray_length(&shot, seen);
             }
             match (shot.kind, own_ship) {
                 // It comes below, where it is by then.
@@ -329,9 +440,12 @@ impl ClientGateway for Gateway {
             Mode::Performant => "performant",
             Mode::Fallback => "fallback",
         };
-        Some(match self.client.own() {
-            Some(_) => format!("{mode} ±{:.1}", self.pilot.error()),
-            None => format!("{mode}, looking on"),
+        let standing = self.standing().unwrap_or_default();
+        // Of a narrow screen, only the beginning is seen.
+        Some(match (self.client.own(), self.scoreboard.waiting()) {
+            (Some(_), _) => format!("{standing}, {mode} ±{:.1}", self.pilot.error()),
+            (None, Some(place)) => format!("looking on as number {place}, {mode}, {standing}"),
+            (None, None) => format!("looking on, {mode}, {standing}"),
         })
     }
 
@@ -365,6 +479,7 @@ impl ArenaClient for Gateway {
         };
         self.add_shots(now, &mut seen);
         seen.extend(self.waves.seen(time));
+        self.flashes.show(time);
         let mut view = View {
             time,
             seen,
@@ -375,11 +490,44 @@ impl ArenaClient for Gateway {
     }
 
     fn scores(&self) -> Vec<Score> {
-        self.scoreboard.scores()
+        let own = self.client.own();
+        self.scoreboard
+            .scores(own.and_then(|own| Some((own, self.scope(own)?))))
     }
 
     fn act(&mut self, intent: &Intent) {
-        self.wanted = *intent;
+        let mut wanted = *intent;
+        // What has run out is not fired: the server would not, and nobody waits for it. Of a server that tells
+        // nothing, everything is believed to be there.
+        let own = self.client.own().and_then(|own| self.scope(own));
+        if let Some(own) = own.filter(|own| own.items().next().is_some()) {
+            for (slot, fire) in (0..).zip(&mut wanted.fire) {
+                *fire &= own.item(slot).is_some();
+            }
+        }
+        self.wanted = wanted;
+    }
+
+    fn inventory(&self) -> Option<[Option<Carried>; WEAPON_SLOTS]> {
+        let own = self.client.own().and_then(|own| self.scope(own))?;
+        let mut slots = 0..;
+        Some([(); WEAPON_SLOTS].map(|()| {
+            let item = own.item(slots.next()?)?;
+            Some(Carried {
+                name: crate::printable(item.resref.as_str()),
+                count: item.count.get(),
+            })
+        }))
+    }
+
+    fn flashes(&self) -> Vec<Flash> {
+        self.flashes.shown().collect()
+    }
+
+    fn taunt(&mut self) -> Result<(), String> {
+        // Whoever does not notice has missed nothing: it is not acknowledged, nor repeated.
+        let sent = self.client.send_unreliable(TAUNT, &[]);
+        sent.map_err(|why| why.to_string())
     }
 }
 

@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use tickwire_dialects::reone::{AnyStatus, Module, Object, ObjectId, SpatialStatus};
 
-use super::{Resources, celestial};
+use super::{ROUND, Settings, celestial};
 use crate::flight::narrow;
 use crate::orbit::{Chart, Orbit};
 use crate::{Arena, Entity, Kind};
 
+/// How the names of the arena's own resources begin.
+pub(super) const OWN: &str = "arena/";
 /// The resource that says how the game is played.
 const RULES: &str = "arena/rules.txt";
 /// The resource that says where planets are: a line for each, from the sun outwards, of the radius of
@@ -23,6 +25,7 @@ Ships fight around a sun. Whoever destroys another has a kill, and some of the o
 The sun burns what touches it. Planets and ships are bounced off; fast bumps hurt.
 Everything that flies falls towards the sun and the planets, and beyond 5,000 units back inside.
 A lost ship is replaced after two seconds.
+Rockets run out. More are found near planets, one a second.
 
 gun        quick, many, weak
 phaser     a beam of 900 units, for as long as its charge lasts
@@ -31,18 +34,17 @@ shockwave  hurts and throws back everything within 900 units
 ";
 
 /// The module of a round, counted from 1.
-pub(super) fn module(round: u32, arena: &Arena, others: &Resources) -> Module {
-    let bodies = sky(arena).map(|(id, entity)| Object {
-        id,
-        status: celestial_status(entity),
-    });
+pub(super) fn module(round: u32, arena: &Arena, settings: &Settings) -> Module {
+    let bodies = sky(arena).map(|(id, entity)| Object::new(id, celestial_status(entity)));
     let text = |text: &str| Arc::from(text.as_bytes());
-    let mut resources = others.clone();
+    let mut resources = settings.resources.clone();
+    let name = settings.module.as_deref().unwrap_or("arena");
     resources.insert(RULES.into(), text(RULES_TEXT));
     resources.insert(SKY.into(), text(&write_chart(&arena.chart())));
     Module {
-        name: format!("arena, round {round}"),
+        name: format!("{name}, round {round}"),
         base: bodies.collect(),
+        variables: [(ROUND.to_owned(), i32::try_from(round).unwrap_or(i32::MAX))].into(),
         resources,
     }
 }
@@ -133,7 +135,7 @@ mod tests {
     #[test]
     fn the_base_is_the_sun_and_the_planets() {
         let arena = Arena::new(11);
-        let module = module(3, &arena, &Resources::new());
+        let module = module(3, &arena, &Settings::default());
         assert_eq!(module.name, "arena, round 3");
         let ids: Vec<_> = module.base.iter().map(|object| object.id).collect();
         assert_eq!(ids, (0..5).map(celestial).collect::<Vec<_>>());

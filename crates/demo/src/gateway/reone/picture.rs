@@ -6,26 +6,22 @@
 //!
 //! Whoever names another tick than the true one gains little. Nothing is shown before it is published, and
 //! who has a snapshot does not show what was long before it: what is believed lies between
-//! [`SLACK_STEPS`] before the usual picture and the newest snapshot. Another client may count ticks of its
+//! [`SLACK_SNAPSHOTS`] before the usual picture and the newest snapshot. Another client may count ticks of its
 //! own there, so one that cannot be means nothing, and the usual picture is assumed. Whoever keeps back
 //! what it has moves all of this to earlier, but no further than a quarter of a second ago: that is the
 //! arena's rule.
 
+use std::time::Duration;
+
 use tickwire_dialects::reone::Seen;
-use tickwire_dialects::reone::server_limits::LERP;
 use tickwire_wire::Serial;
 
-use super::SNAPSHOT_STEPS;
 use super::inputs::ALLOWANCE;
 use crate::{STEP, Tick};
 
-/// Steps that clients show the world late, so that the next snapshot is there to blend with.
-#[expect(clippy::cast_possible_truncation, reason = "a handful")]
-const LERP_STEPS: u64 = ((LERP.as_nanos() + STEP.as_nanos() / 2) / STEP.as_nanos()) as u64;
-
-/// Steps that a picture may be later than that: a clock that evens out the network runs behind the newest
-/// arrival. Two snapshots are more than it takes on any network on which aiming makes sense.
-const SLACK_STEPS: u64 = 2 * SNAPSHOT_STEPS as u64;
+/// Snapshots that a picture may be later than it should: a clock that evens out the network runs behind the
+/// newest arrival. Two are more than it takes on any network on which aiming makes sense.
+const SLACK_SNAPSHOTS: u32 = 2;
 
 /// What the server knows of what a client shows.
 #[derive(Clone, Copy, Debug)]
@@ -34,17 +30,22 @@ pub(super) struct Picture {
     pub(super) has: Option<Tick>,
     /// The tick of the newest snapshot of all.
     pub(super) newest: Tick,
+    /// Steps from one snapshot to the next.
+    pub(super) steps: u32,
+    /// How late clients show the world, so that the next snapshot is there to blend with.
+    pub(super) lerp: Duration,
 }
 
 impl Picture {
     /// The tick that an input is about, of which the client says this.
     pub(super) fn believe(&self, said: Seen) -> Tick {
-        let Self { has, newest } = *self;
+        let Self { has, newest, .. } = *self;
         let Some(Tick(has)) = has else {
             return newest;
         };
-        let usual = has.saturating_sub(LERP_STEPS);
-        let earliest = usual.saturating_sub(SLACK_STEPS);
+        let late = (self.lerp + STEP / 2).as_nanos() / STEP.as_nanos();
+        let usual = has.saturating_sub(u64::try_from(late).unwrap_or(u64::MAX));
+        let earliest = usual.saturating_sub((SLACK_SNAPSHOTS * self.steps).into());
         let named = nearest(said.tick, newest);
         let shown = match said.tick != 0 && (earliest..=newest.0).contains(&named) {
             true => named,
@@ -68,12 +69,20 @@ fn nearest(bits: u32, newest: Tick) -> u64 {
 mod tests {
     use super::*;
 
+    const USUAL: Picture = Picture {
+        has: None,
+        newest: Tick(0),
+        steps: 3,
+        lerp: Duration::from_millis(100),
+    };
+
     /// What is believed of somebody who has the snapshot of tick 994, of 1,000 that are published.
     #[track_caller]
     fn check(tick: u32, before: u32, believed: u64) {
         let picture = Picture {
             has: Some(Tick(994)),
             newest: Tick(1_000),
+            ..USUAL
         };
         assert_eq!(picture.believe(Seen { tick, before }), Tick(believed));
     }
@@ -110,6 +119,7 @@ mod tests {
         let picture = Picture {
             has: None,
             newest: Tick(7),
+            ..USUAL
         };
         let tick = 3;
         assert_eq!(picture.believe(Seen { tick, before: 0 }), Tick(7));
@@ -121,6 +131,7 @@ mod tests {
         let picture = Picture {
             has: Some(newest),
             newest,
+            ..USUAL
         };
         let tick = u32::MAX;
         let believed = picture.believe(Seen { tick, before: 0 });

@@ -9,11 +9,11 @@ use std::ops::Bound;
 use std::time::Duration;
 
 use tickwire_dialects::reone::message::Call;
-use tickwire_dialects::reone::{CallId, CallReply, Client, ObjectId, Phase, Text};
+use tickwire_dialects::reone::{CallId, CallReply, Client, ObjectId, Phase, ScopeState, Text};
 use tickwire_session::Instant;
 
 use super::words::{self, ScoreLine};
-use super::{PING, SCORES, word};
+use super::{DEATHS, KILLS, PING, SCORES, WAITING, word};
 use crate::{OwnerId, Score};
 
 /// Between two looks at the scores.
@@ -31,6 +31,8 @@ pub(super) struct Scoreboard {
     next: Instant,
     /// Whose round trip was asked for last.
     last: ObjectId,
+    /// The place among those who wait for a ship, as far as it was asked for.
+    waiting: Option<u32>,
 }
 
 /// What a call is about.
@@ -38,6 +40,7 @@ pub(super) struct Scoreboard {
 enum Asked {
     Scores,
     Ping(ObjectId),
+    Waiting,
 }
 
 impl Scoreboard {
@@ -48,6 +51,7 @@ impl Scoreboard {
             asked: BTreeMap::new(),
             next: now,
             last: ObjectId(0),
+            waiting: None,
         }
     }
 
@@ -60,6 +64,12 @@ impl Scoreboard {
         self.next = now + PERIOD;
         let scores = client.call(now, word(SCORES), &[]);
         self.asked.extend(scores.ok().map(|id| (id, Asked::Scores)));
+        // Snapshots tell a creature's variables to its player, and who looks on has no creature.
+        if client.own().is_none() {
+            let waiting = client.ask(now, Call::Local(word(WAITING)));
+            self.asked
+                .extend(waiting.ok().map(|id| (id, Asked::Waiting)));
+        }
         let last = self.last;
         let later = self.lines.range((Bound::Excluded(last), Bound::Unbounded));
         let by_turns = later.chain(self.lines.range(..=last));
@@ -99,9 +109,17 @@ impl Scoreboard {
                     }
                 }
             }
+            (Asked::Waiting, Some(CallReply::Local(place))) => {
+                self.waiting = u32::try_from(*place).ok().filter(|place| *place > 0);
+            }
             _ => {}
         }
         true
+    }
+
+    /// The place among those who wait for a ship, if it is known.
+    pub(super) const fn waiting(&self) -> Option<u32> {
+        self.waiting
     }
 
     /// What the pilot of a ship is called.
@@ -109,13 +127,21 @@ impl Scoreboard {
         self.lines.get(&id).map(|line| &*line.name)
     }
 
-    pub(super) fn scores(&self) -> Vec<Score> {
-        let lines = self.lines.iter().map(|(id, line)| Score {
-            owner: OwnerId(id.0),
-            name: line.name.clone(),
-            kills: line.kills,
-            deaths: line.deaths,
-            ping: self.pings.get(id).copied(),
+    /// A line for everybody. Of the own one, a snapshot tells earlier.
+    pub(super) fn scores(&self, own: Option<(ObjectId, &ScopeState)>) -> Vec<Score> {
+        let lines = self.lines.iter().map(|(id, line)| {
+            let own = own.filter(|(own, _)| own == id);
+            let score = |name, asked| {
+                let told = own.map(|(_, state)| u16::try_from(state.variable(name)));
+                told.map_or(asked, |told| told.unwrap_or(asked))
+            };
+            Score {
+                owner: OwnerId(id.0),
+                name: line.name.clone(),
+                kills: score(KILLS, line.kills),
+                deaths: score(DEATHS, line.deaths),
+                ping: self.pings.get(id).copied(),
+            }
         });
         lines.collect()
     }

@@ -5,19 +5,23 @@ use std::time::Duration;
 
 use tickwire_dialects::reone::message::{Compression, Status};
 use tickwire_dialects::reone::{
-    AnyStatus, CallId, ClientId, EventId, Object, Question, Reply, Seat, Server, ServerConfig,
-    ServerEvent, SnapshotSeq,
+    AnyStatus, CallId, ClientId, EventId, GLOBAL, Item, Object, Question, Reply, Seat, Server,
+    ServerConfig, ServerEvent, SnapshotSeq,
 };
 use tickwire_session::{Events, Instant, Session, TokenBucket};
 use tickwire_state::SightRange;
 
-use super::announcer::Announcer;
-use super::answers::{self, Asked};
+use super::announcer::{Announcer, tell_animation};
+use super::answers::{self, Asked, Asker};
 use super::inputs::{Deed, Inputs};
 use super::picture::Picture;
-use super::{INPUT, LOADOUT, SCORES, SNAPSHOT_STEPS, Settings, creature, module, words};
+use super::{
+    DEATHS, INPUT, KILLS, LOADOUT, PLAYERS, ROUND, SCORES, Settings, TAUNT, TAUNTING, TIME_LEFT,
+    creature, module, words,
+};
 use crate::flight::narrow;
 use crate::gateway::{Notice, Opening, ServerGateway};
+use crate::limits::WEAPON_SLOTS;
 use crate::orbit::Chart;
 use crate::{Arena, Kind, PilotId, Tick, Vec2, Worlds, limits};
 
@@ -33,6 +37,10 @@ const SPECTATORS: usize = 64;
 /// Lines for the log that a client may write at once, and how soon one more.
 const LINES_AT_ONCE: u32 = 5;
 const LINE_REFILL: Duration = Duration::from_secs(1);
+
+/// Taunts of a pilot that are shown at once, and how soon one more.
+const TAUNTS_AT_ONCE: u32 = 3;
+const TAUNT_REFILL: Duration = Duration::from_secs(1);
 
 /// Letters of a line for the log that are shown.
 const LINE_SHOWN: usize = 120;
@@ -60,13 +68,17 @@ struct Guest {
     inputs: Inputs,
     /// Lines that it may write to the log.
     lines: TokenBucket,
+    /// Taunts that others may be told of.
+    taunts: TokenBucket,
 }
 
 impl Gateway {
     pub(super) fn new(opening: &Opening<'_>) -> Self {
         let settings = opening.settings.reone.clone();
         let config = ServerConfig {
-            module: module::module(1, &opening.worlds.arena, &settings.resources),
+            module: module::module(1, &opening.worlds.arena, &settings),
+            tick_rate: settings.tick_rate(),
+            lerp: settings.lerp(),
             sight: SIGHT,
             clients: usize::from(limits::PILOTS) + SPECTATORS,
             compression: if settings.huffman {
@@ -77,13 +89,13 @@ impl Gateway {
             ..ServerConfig::default()
         };
         let server = Server::new(config, opening.secret);
-        let mut server = server.unwrap_or_else(|why| unreachable!("the arena's module: {why}"));
+        let mut server = server.unwrap_or_else(|why| unreachable!("settings are checked: {why}"));
         let registered = server.register(SCORES);
         debug_assert!(registered.is_ok(), "one more method fits");
         Self {
             server,
             guests: BTreeMap::new(),
-            announcer: Announcer::default(),
+            announcer: Announcer::new(settings.snapshot_steps()),
             newest: (SnapshotSeq::NONE, Tick(0)),
             chart: opening.worlds.arena.chart(),
             round: 1,
@@ -107,6 +119,7 @@ impl Gateway {
                     inputs: Inputs::new(),
                     waits: false,
                     lines: TokenBucket::new(now, LINES_AT_ONCE, LINE_REFILL),
+                    taunts: TokenBucket::new(now, TAUNTS_AT_ONCE, TAUNT_REFILL),
                 };
                 self.guests.insert(client, guest);
             }
@@ -128,6 +141,11 @@ impl Gateway {
                     guest.inputs.push(id, deed(kind, &content, seen));
                 }
             }
+            ServerEvent::Event {
+                client,
+                kind: TAUNT,
+                ..
+            } => self.taunt(now, client),
             ServerEvent::Called {
                 client,
                 call,
@@ -135,15 +153,29 @@ impl Gateway {
             } => self.answer(now, client, call, question, arena, notices),
             ServerEvent::Removed { client } => {
                 if let Some(guest) = self.guests.get_mut(&client) {
+                    forget(&mut self.server, guest.pilot);
                     notices.extend(guest.stand_up(arena, "fell silent"));
                 }
             }
             ServerEvent::Left { client, why } => {
                 if let Some(mut guest) = self.guests.remove(&client) {
+                    forget(&mut self.server, guest.pilot);
                     notices.extend(guest.stand_up(arena, &why.to_string()));
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Shows everybody that a pilot mocks them, a few times at the most.
+    fn taunt(&mut self, now: Instant, client: ClientId) {
+        let Some(guest) = self.guests.get_mut(&client) else {
+            return;
+        };
+        if let Some(pilot) = guest.pilot
+            && guest.taunts.take(now).is_some()
+        {
+            tell_animation(&mut self.server, creature(pilot), 0, TAUNTING);
         }
     }
 
@@ -211,10 +243,13 @@ impl Gateway {
     fn picture(&self, client: ClientId) -> Picture {
         let (newest, tick) = self.newest;
         let has = self.server.acknowledged(client);
-        let since = u64::from(newest.since(has)) * u64::from(SNAPSHOT_STEPS);
+        let steps = self.settings.snapshot_steps();
+        let since = u64::from(newest.since(has)) * u64::from(steps);
         Picture {
             has: (has != SnapshotSeq::NONE).then(|| Tick(tick.0.saturating_sub(since))),
             newest: tick,
+            steps,
+            lerp: self.settings.lerp(),
         }
     }
 
@@ -227,8 +262,15 @@ impl Gateway {
         arena: &Arena,
         notices: &mut Vec<Notice>,
     ) {
+        let waiting = self.guests.range(..=client).filter(|(_, it)| it.waits);
+        let place = waiting.count();
         let Some(guest) = self.guests.get_mut(&client) else {
             return;
+        };
+        let asker = match guest.pilot {
+            Some(pilot) => Asker::Pilot(pilot),
+            None if guest.waits => Asker::Spectator(place),
+            None => Asker::Spectator(0),
         };
         if let Question::Log(line) = &question {
             if guest.lines.take(now).is_none() {
@@ -246,7 +288,7 @@ impl Gateway {
             call,
             question,
         };
-        answers::answer(now, &mut self.server, &asked, guest.pilot, arena);
+        answers::answer(now, &mut self.server, &asked, asker, arena);
     }
 
     /// Begins the next round when it is time.
@@ -274,7 +316,7 @@ impl Gateway {
             }
         }
         self.chart = arena.chart();
-        let module = module::module(self.round, arena, &self.settings.resources);
+        let module = module::module(self.round, arena, &self.settings);
         let changed = self.server.change_module(now, module);
         debug_assert!(changed.is_ok(), "it is as good as the first: {changed:?}");
     }
@@ -298,19 +340,53 @@ impl Gateway {
         }
     }
 
+    /// Sets what the next snapshot tells besides objects.
+    fn set_scopes(&mut self, now: Instant, arena: &Arena) {
+        let server = &mut self.server;
+        let number = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
+        let left = self
+            .next_round
+            .map_or(Duration::ZERO, |next| next.since(now));
+        // A second that has begun is still to come.
+        let left = left.as_millis().div_ceil(1_000);
+        let mut set = |scope, name, value| {
+            let set = server.set_variable(scope, name, value);
+            debug_assert!(set.is_ok(), "{name}: {set:?}");
+        };
+        set(GLOBAL, ROUND, number(self.round as usize));
+        set(GLOBAL, TIME_LEFT, i32::try_from(left).unwrap_or(i32::MAX));
+        set(GLOBAL, PLAYERS, number(arena.pilots().count()));
+        for id in self.guests.values().filter_map(|guest| guest.pilot) {
+            let Some(pilot) = arena.pilot(id) else {
+                continue;
+            };
+            let own = creature(id);
+            let mut set = |name, value: u16| server.set_variable(own, name, value.into());
+            let scores = [set(KILLS, pilot.kills()), set(DEATHS, pilot.deaths())];
+            debug_assert!(scores.iter().all(Result::is_ok), "{scores:?}");
+            let ship = pilot.ship().and_then(|ship| arena.entity(ship));
+            let items = ship.map_or([None; WEAPON_SLOTS], words::ship_items);
+            for (slot, item) in (0..).zip(items) {
+                let item = item.and_then(|(count, name)| Item::new(count, name));
+                let set = server.set_item(own, slot, item);
+                debug_assert!(set.is_ok(), "{set:?}");
+            }
+        }
+    }
+
     fn publish_world(&mut self, arena: &Arena) {
         let tick = arena.tick();
         let ships = arena.entities().filter_map(|(_, entity)| {
             let owner = entity.owner.filter(|_| entity.kind() == Kind::Ship)?;
+            let intent = arena.pilot(owner).map(|pilot| pilot.intent);
+            let status = words::ship_status(entity, &intent.unwrap_or_default(), tick);
             Some(Object {
-                id: creature(owner),
-                status: AnyStatus::Creature(words::ship_status(entity, tick)),
+                velocity: Some(words::ship_velocity(entity)),
+                ..Object::new(creature(owner), AnyStatus::Creature(status))
             })
         });
-        let sky = module::sky(arena).map(|(id, entity)| Object {
-            id,
-            status: module::celestial_status(entity),
-        });
+        let sky = module::sky(arena);
+        let sky = sky.map(|(id, entity)| Object::new(id, module::celestial_status(entity)));
         #[expect(
             clippy::cast_possible_truncation,
             reason = "the low half of a tick does for two years"
@@ -374,16 +450,25 @@ impl ServerGateway for Gateway {
         self.apply_inputs(arena);
     }
 
-    fn publish(&mut self, _now: Instant, worlds: &Worlds) {
+    fn publish(&mut self, now: Instant, worlds: &Worlds) {
         let arena = &worlds.arena;
-        let is_snapshot = arena.tick().0.is_multiple_of(SNAPSHOT_STEPS.into());
+        let steps = self.settings.snapshot_steps();
+        let is_snapshot = arena.tick().0.is_multiple_of(steps.into());
         if is_snapshot {
+            self.set_scopes(now, arena);
             self.publish_world(arena);
         }
         self.announcer.tell_events(&mut self.server, arena);
         if is_snapshot {
             self.announcer.tell_flying(&mut self.server, arena);
         }
+    }
+}
+
+/// Nothing belongs any more to the creature of a pilot who goes.
+fn forget(server: &mut Server, pilot: Option<PilotId>) {
+    if let Some(pilot) = pilot {
+        server.clear_scope(creature(pilot));
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tickwire_dialects::reone::message::Ballistics;
 use tickwire_dialects::reone::{Flight, ObjectId, ShotLives};
 
-use super::{ROCKET_SNAPSHOTS, SHOTS, SNAPSHOT_STEPS};
+use super::{ROCKET_SNAPSHOTS, SHOTS, Shot};
 use crate::{Heading, Kind, OwnerId, STEP, Seen, SeenId, Vec2, rules};
 
 /// Marks the ids of shots and shockwaves.
@@ -17,14 +17,14 @@ const MADE_UP: u32 = 1 << 31;
 /// Shockwaves that are shown at a time; the oldest gives way.
 const WAVES_MAX: usize = 64;
 
-/// How long shots fly without another word.
-pub(super) fn shot_lives() -> ShotLives {
+/// How long shots fly without another word, where so many steps are between two snapshots.
+pub(super) fn shot_lives(snapshot_steps: u32) -> ShotLives {
     let mut lives = ShotLives::default();
-    for (kind, code) in SHOTS {
+    for Shot { code, kind, .. } in SHOTS {
         let steps = match kind {
             Kind::Bullet => rules::BULLET_LIFE_STEPS,
-            Kind::Rocket => ROCKET_SNAPSHOTS * SNAPSHOT_STEPS,
-            _ => SNAPSHOT_STEPS,
+            Kind::Rocket => ROCKET_SNAPSHOTS * snapshot_steps,
+            _ => snapshot_steps,
         };
         lives.set(code, STEP * steps);
     }
@@ -40,13 +40,13 @@ pub(super) fn seen_shot(flight: &Flight) -> Option<Seen> {
         owner,
         heading,
     } = flight.shot;
-    let (kind, _) = SHOTS.iter().find(|(_, code)| *code == kind)?;
+    let Shot { kind, speed, .. } = SHOTS.iter().find(|it| it.code == kind)?;
     let heading = Heading::from_radians(heading.into());
     let begun = Vec2::new(origin.x.into(), origin.y.into());
     let (position, reach) = match kind {
-        Kind::Ray => (begun, f64::from(origin.z)),
+        Kind::Ray => (begun, rules::PHASER_LENGTH),
         _ => {
-            let flown = f64::from(origin.z) * flight.age.as_secs_f64();
+            let flown = speed * flight.age.as_secs_f64();
             (begun + heading.unit() * flown, kind.usual_reach())
         }
     };
@@ -71,13 +71,51 @@ pub(super) fn seen_shot(flight: &Flight) -> Option<Seen> {
 /// Whether something that is shown stands in a bullet's way.
 pub(super) fn is_stopped(shot: &Seen, others: &[Seen]) -> bool {
     let is_hit = |other: &Seen| {
-        let is_hard = matches!(other.kind, Kind::Ship | Kind::Planet | Kind::Sun);
         let apart = other.reach + shot.reach;
-        is_hard
-            && other.owner != shot.owner
-            && (other.position - shot.position).length_squared() < apart * apart
+        (other.position - shot.position).length_squared() < apart * apart
     };
-    shot.kind == Kind::Bullet && others.iter().any(is_hit)
+    shot.kind == Kind::Bullet && in_the_way(shot, others).any(is_hit)
+}
+
+/// How long a ray is that ends at the first thing shown in its way.
+pub(super) fn ray_length(ray: &Seen, others: &[Seen]) -> f64 {
+    let way = ray.heading.unit();
+    let met = in_the_way(ray, others).filter_map(|other| {
+        let to = other.position - ray.position;
+        let along = to.dot(way);
+        let half = other.reach * other.reach - (to.length_squared() - along * along);
+        (along > 0.0 && half > 0.0).then(|| (along - half.sqrt()).max(0.0))
+    });
+    met.fold(ray.reach, f64::min)
+}
+
+/// What stops a shot: whatever is hard, and not its owner.
+fn in_the_way<'a>(shot: &Seen, others: &'a [Seen]) -> impl Iterator<Item = &'a Seen> {
+    let owner = shot.owner;
+    others.iter().filter(move |other| {
+        let is_hard = matches!(other.kind, Kind::Ship | Kind::Planet | Kind::Sun);
+        is_hard && other.owner != owner
+    })
+}
+
+/// Things by name, those that there are several of with their number.
+pub(super) fn list(items: &[String]) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for item in items {
+        match counts.iter_mut().find(|(name, _)| name == item) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((item, 1)),
+        }
+    }
+    let words = counts.iter().map(|(name, count)| match count {
+        1 => crate::printable(name),
+        count => format!("{count} {}", crate::printable(name)),
+    });
+    let words: Vec<_> = words.collect();
+    match words.is_empty() {
+        true => "nothing".into(),
+        false => words.join(", "),
+    }
 }
 
 /// The shockwaves that grow.

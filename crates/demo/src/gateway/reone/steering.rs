@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tickwire_dialects::reone::{CreatureStatus, Steering};
+use tickwire_dialects::reone::{CreatureStatus, Steering, Vec2};
 use tickwire_state::{Angle, Blend, Motion, Prediction};
 
 use super::{INPUT, words};
@@ -74,10 +74,10 @@ impl Steering for Helm {
         words::encode_intent(input, out);
     }
 
-    fn state(&self, status: &CreatureStatus) -> Own {
+    fn state(&self, status: &CreatureStatus, velocity: Vec2) -> Own {
         Own {
             // Nonsense is shown in the middle, until something else is said.
-            flight: words::ship_flight(status).unwrap_or_default(),
+            flight: words::ship_flight(status, velocity).unwrap_or_default(),
             tick: self.tick,
         }
     }

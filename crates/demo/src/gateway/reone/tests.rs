@@ -1,6 +1,7 @@
 //! Both halves, over good and bad networks.
 
 mod aiming;
+mod scopes;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -238,7 +239,7 @@ fn whoever_finds_no_ship_looks_on() {
     };
     assert!(spectator.notices.contains(&told));
     let remark = spectator.client.remark().unwrap();
-    assert!(remark.ends_with("looking on"), "{remark}");
+    assert!(remark.starts_with("looking on as number 1"), "{remark}");
 }
 
 /// Which players fly.
@@ -274,7 +275,7 @@ fn check_ships_are_passed_on(conditions: Conditions) {
         };
         assert!(game.players[next].notices.contains(&told));
         let remark = game.players[next].client.remark().unwrap();
-        assert!(!remark.ends_with("looking on"), "{remark}");
+        assert!(!remark.contains("looking on"), "{remark}");
     }
 }
 

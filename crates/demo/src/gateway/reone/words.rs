@@ -2,12 +2,13 @@
 //!
 //! Whatever does not decode gives `None`: an event is then passed over, an answer ignored.
 
-use tickwire_dialects::reone::{CreatureStatus, ObjectId, Reader, Text, Vec3, Writer};
+use tickwire_dialects::reone::{self, CreatureStatus, ObjectId, Reader, Text, Vec3, Writer};
 use tickwire_wire::DecodeError;
 
 use super::WEAPONS;
-use crate::entity::Role;
+use crate::entity::{Mount, Role};
 use crate::flight::{Flight, narrow};
+use crate::limits::WEAPON_SLOTS;
 use crate::{Entity, Intent, Loadout, Tick, Vec2};
 
 pub(super) fn encode_intent(intent: &Intent, out: &mut Vec<u8>) {
@@ -56,23 +57,13 @@ pub(super) fn decode_loadout(bytes: &[u8]) -> Option<Loadout> {
     is_known.then(|| Loadout(codes.map(|code| WEAPONS[usize::from(code)].0)))
 }
 
-/// A ship as a creature. The velocity is in the equipment, whole: from it and what stands beside it the
-/// next step follows to the bit.
-pub(super) fn ship_status(ship: &Entity, now: Tick) -> CreatureStatus {
+/// A ship as a creature.
+pub(super) fn ship_status(ship: &Entity, intent: &Intent, now: Tick) -> CreatureStatus {
     let flight = ship.flight();
-    let (mut weapons, mut busy) = (0, 0);
-    if let Role::Ship(ship) = &ship.role {
-        let slots = ship.mounts.map(|mount| mount.map(|mount| mount.weapon));
-        for (place, code) in encode_loadout(Loadout(slots)).into_iter().enumerate() {
-            weapons |= u16::from(code) << (4 * place);
-        }
-        for (place, mount) in ship.mounts.iter().enumerate() {
-            let is_busy = mount.is_some_and(|mount| mount.ready > now || mount.ray.is_some());
-            busy |= u8::from(is_busy) << place;
-        }
-    }
-    let [equipment1, equipment2] = halves(flight.speed_x);
-    let [equipment3, equipment4] = halves(flight.speed_y);
+    let slots = mounts(ship).map(|mount| mount.map(|mount| mount.weapon));
+    let models = encode_loadout(Loadout(slots));
+    let [equipment1, equipment2, equipment3, equipment4] = models.map(u16::from);
+    let anim = animation(intent);
     CreatureStatus {
         pos: Vec3 {
             x: flight.x,
@@ -80,25 +71,79 @@ pub(super) fn ship_status(ship: &Entity, now: Tick) -> CreatureStatus {
             z: 0.0,
         },
         heading: flight.heading,
-        anim: busy,
-        animframe: 0,
-        faction: 0,
+        anim,
+        // It runs with its animation, and begins anew with every rest.
+        animframe: match anim {
+            RESTING => 0,
+            _ => now.0.to_le_bytes()[0],
+        },
+        faction: u8::from(models != [0; 4]),
         equipment1,
         equipment2,
         equipment3,
         equipment4,
-        equipment5: weapons,
+        equipment5: 0,
         equipment6: ship.health_percent().into(),
     }
 }
 
+/// How a ship moves.
+pub(super) fn ship_velocity(ship: &Entity) -> reone::Vec2 {
+    let flight = ship.flight();
+    reone::Vec2 {
+        x: flight.speed_x,
+        y: flight.speed_y,
+    }
+}
+
+/// What lies in the slots of a ship: how many, and what it is called.
+pub(super) fn ship_items(ship: &Entity) -> [Option<(u16, &'static str)>; WEAPON_SLOTS] {
+    mounts(ship).map(|mount| {
+        let mount = mount?;
+        let (_, name) = WEAPONS.iter().find(|(it, _)| *it == Some(mount.weapon))?;
+        Some((mount.left.unwrap_or(1), *name)).filter(|(count, _)| *count > 0)
+    })
+}
+
+fn mounts(ship: &Entity) -> [Option<Mount>; WEAPON_SLOTS] {
+    match &ship.role {
+        Role::Ship(ship) => ship.mounts,
+        _ => [None; WEAPON_SLOTS],
+    }
+}
+
+/// The animation of a ship that rests, and those of one that does not.
+const RESTING: u8 = 0;
+const THRUSTING: u8 = 1;
+const TURNING: u8 = 2;
+
+const fn animation(intent: &Intent) -> u8 {
+    match *intent {
+        Intent { forward: true, .. }
+        | Intent { backward: true, .. }
+        | Intent {
+            strafe_left: true, ..
+        }
+        | Intent {
+            strafe_right: true, ..
+        } => THRUSTING,
+        Intent {
+            turn_left: true, ..
+        }
+        | Intent {
+            turn_right: true, ..
+        } => TURNING,
+        _ => RESTING,
+    }
+}
+
 /// What the next step of a ship follows from; `None` if a number is none.
-pub(super) fn ship_flight(status: &CreatureStatus) -> Option<Flight> {
+pub(super) fn ship_flight(status: &CreatureStatus, velocity: reone::Vec2) -> Option<Flight> {
     let flight = Flight {
         x: status.pos.x,
         y: status.pos.y,
-        speed_x: whole([status.equipment1, status.equipment2]),
-        speed_y: whole([status.equipment3, status.equipment4]),
+        speed_x: velocity.x,
+        speed_y: velocity.y,
         heading: status.heading,
     };
     let is_good = flight.position().is_finite()
@@ -110,17 +155,6 @@ pub(super) fn ship_flight(status: &CreatureStatus) -> Option<Flight> {
 /// What is left of a ship, in percent.
 pub(super) fn ship_health(status: &CreatureStatus) -> u8 {
     u8::try_from(status.equipment6.min(100)).unwrap_or(100)
-}
-
-/// The lower and the upper half of a number's bits.
-#[expect(clippy::cast_possible_truncation, reason = "each is one half")]
-const fn halves(number: f32) -> [u16; 2] {
-    let bits = number.to_bits();
-    [bits as u16, (bits >> 16) as u16]
-}
-
-fn whole([lower, upper]: [u16; 2]) -> f32 {
-    f32::from_bits(u32::from(upper) << 16 | u32::from(lower))
 }
 
 /// A line of the scoreboard.
@@ -172,7 +206,7 @@ fn read<'a, T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arena, Weapon};
+    use crate::{Arena, Weapon, rules};
 
     #[test]
     fn an_intent_survives_and_every_other_length_is_refused() {
@@ -219,9 +253,23 @@ mod tests {
         }
         let ship = arena.pilot(pilot).unwrap().ship().unwrap();
         let ship = arena.entity(ship).unwrap();
-        let status = ship_status(ship, arena.tick());
-        assert_eq!(ship_flight(&status), Some(ship.flight()));
-        assert_eq!((ship_health(&status), status.equipment5), (100, 0x4321));
+        let status = ship_status(ship, &forward, arena.tick());
+        let told = ship_flight(&status, ship_velocity(ship));
+        assert_eq!(told, Some(ship.flight()));
+        let worn = [status.equipment1, status.equipment2, status.equipment3];
+        assert_eq!((worn, status.equipment4), ([1, 2, 3], 4));
+        assert_eq!((ship_health(&status), status.equipment6), (100, 100));
+        assert_eq!((status.anim, status.animframe, status.faction), (1, 100, 1));
+        let resting = ship_status(ship, &Intent::default(), arena.tick());
+        assert_eq!((resting.anim, resting.animframe), (0, 0));
+        let turning = Intent {
+            turn_left: true,
+            ..Intent::default()
+        };
+        assert_eq!(ship_status(ship, &turning, arena.tick()).anim, 2);
+        let rockets = Some((rules::ROCKETS_CARRIED, "rockets"));
+        let all = [Some((1, "gun")), Some((1, "phaser")), rockets];
+        assert_eq!(ship_items(ship)[..3], all);
     }
 
     #[test]

@@ -237,8 +237,6 @@ fn creature(number: u16, tick: u32) -> Object {
         heading: sin,
         ..CreatureStatus::default()
     };
-    Object {
-        id: ObjectId(u32::from(number) + 1),
-        status: AnyStatus::Creature(status),
-    }
+    let id = ObjectId(u32::from(number) + 1);
+    Object::new(id, AnyStatus::Creature(status))
 }

@@ -76,6 +76,11 @@ impl Commands {
         }
     }
 
+    /// How long shots fly from now on.
+    pub(super) fn set_lives(&mut self, lives: ShotLives) {
+        self.lives = lives;
+    }
+
     /// Takes a shot.
     pub(super) fn add_shot(
         &mut self,

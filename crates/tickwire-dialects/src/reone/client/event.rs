@@ -11,7 +11,7 @@ use super::call::{CallFailure, CallReply};
 use super::loading::{LoadFault, LoadProgress};
 use crate::reone::message::{Ballistics, Parameters, Refusal, Speed};
 use crate::reone::{
-    CallId, ClientId, CreatureStatus, EventId, ModuleNumber, ObjectId, SnapshotSeq,
+    CallId, ClientId, CreatureStatus, EventId, ModuleNumber, ObjectId, SnapshotSeq, Vec2,
 };
 
 /// How far the client has come (see `STATES.md`).
@@ -154,7 +154,7 @@ pub enum ClientEvent {
 }
 
 /// A snapshot is whole: what a prediction is checked against.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Whole {
     /// Which snapshot.
     pub sequence: SnapshotSeq,
@@ -164,6 +164,8 @@ pub struct Whole {
     pub answered: EventId,
     /// The own creature in it, if there is one.
     pub own: Option<CreatureStatus>,
+    /// How that moves, in units a second, if the server tells.
+    pub velocity: Option<Vec2>,
     /// Whether it is newer than every other that is whole.
     pub is_newest: bool,
 }
@@ -269,10 +271,12 @@ counters! {
         contradiction,
         /// Snapshots whose baseline is not here.
         baseline_missing,
-        /// Snapshots that change objects which are not there.
+        /// Snapshots that change objects, or empty slots and variables, which are not there.
         unknown_object,
-        /// Snapshots that name an object twice.
+        /// Snapshots that name an object, a slot or a variable twice.
         object_twice,
+        /// Snapshots with more variables or scopes than a client keeps.
+        too_much,
         /// Snapshots that were whole too late to be shown.
         late,
         /// Whole snapshots that differ from one acknowledged.

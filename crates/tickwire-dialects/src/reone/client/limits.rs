@@ -41,6 +41,10 @@ pub const FETCHES_AHEAD: usize = 4;
 /// more is fetched again.
 pub const HELD_MAX: usize = 65_536;
 
+/// Scopes that a snapshot may tell of: the game, the own creature, and room for a server that tells of a
+/// whole party.
+pub const SCOPES_MAX: usize = 16;
+
 /// Snapshots under assembly at a time. The oldest gives way: it will hardly be completed.
 pub const ASSEMBLIES_MAX: usize = 8;
 

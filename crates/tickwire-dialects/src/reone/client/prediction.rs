@@ -15,7 +15,7 @@ use tickwire_state::{
 
 use super::event::Whole;
 use super::{Client, ClientEvent, SendError};
-use crate::reone::{CreatureStatus, EventId};
+use crate::reone::{CreatureStatus, EventId, Vec2};
 
 /// The rules by which the own creature moves, and how inputs and states travel.
 pub trait Steering: Motion + Clone {
@@ -25,9 +25,10 @@ pub trait Steering: Motion + Clone {
     /// Appends an input as the content of an event.
     fn encode(&self, input: &Self::Input, out: &mut Vec<u8>);
 
-    /// The state that a snapshot tells. What it says of a state that [`Motion::step`] led to must be
-    /// equal to that state, or every snapshot is a correction.
-    fn state(&self, status: &CreatureStatus) -> Self::State;
+    /// The state that a snapshot tells; the velocity is in units a second, and 0 if the server does not
+    /// tell. What it says of a state that [`Motion::step`] led to must be equal to that state, or every
+    /// snapshot is a correction.
+    fn state(&self, status: &CreatureStatus, velocity: Vec2) -> Self::State;
 }
 
 /// The own creature, predicted.
@@ -146,7 +147,8 @@ impl<S: Steering> Pilot<S> {
             self.leave();
             return;
         };
-        let state = self.steering.state(own);
+        let velocity = whole.velocity.unwrap_or_default();
+        let state = self.steering.state(own, velocity);
         let answered = InputNumber(whole.answered.0);
         match &mut self.predictor {
             Some(predictor) => predictor.apply_answer(now, answered, state),

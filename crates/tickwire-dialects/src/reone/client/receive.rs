@@ -211,6 +211,7 @@ impl Client {
             Err(Unused::NoBaseline) => self.counters.baseline_missing += 1,
             Err(Unused::Spoilt(Spoilt::UnknownObject)) => self.counters.unknown_object += 1,
             Err(Unused::Spoilt(Spoilt::Twice)) => self.counters.object_twice += 1,
+            Err(Unused::Spoilt(Spoilt::TooMuch)) => self.counters.too_much += 1,
         }
     }
 
@@ -241,6 +242,7 @@ impl Client {
             tick: snapshot.tick,
             answered: completed.answered,
             own: own.copied(),
+            velocity: self.own().and_then(|own| snapshot.velocity(own)),
             is_newest,
         }));
         if is_newest {

@@ -130,62 +130,15 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reone::message::Base;
-
-    const NOW: Instant = Instant::ZERO;
-
-    const fn pace(tick_rate: u16) -> Pace {
-        let Some(tick_rate) = NonZeroU16::new(tick_rate) else {
-            panic!("some snapshots come");
-        };
-        Pace {
-            tick_rate,
-            lerp: Duration::ZERO,
-        }
-    }
-
-    fn snapshot(sequence: u32) -> Arc<Snapshot> {
-        let base = Base::decode(&[0; 12]).expect("a header alone");
-        let mut snapshot = Snapshot::from_base(&base).expect("nothing is there twice");
-        snapshot.sequence = SnapshotSeq(sequence);
-        Arc::new(snapshot)
-    }
-
-    fn shown(showing: &mut Showing) -> Option<u32> {
-        let resrefs = ResrefCache::default();
-        let view = showing.sample(NOW, pace(20), &resrefs)?;
-        Some(view.sequence().0)
-    }
 
     #[test]
     fn moments_do_not_drift_at_a_rate_that_divides_no_second() {
+        let pace = |tick_rate| Pace {
+            tick_rate: NonZeroU16::new(tick_rate).expect("some snapshots come"),
+            lerp: Duration::ZERO,
+        };
         assert_eq!(pace(20).interval(), Duration::from_millis(50));
         let hour = SnapshotSeq(3 * 3_600);
         assert_eq!(pace(3).time_of(hour), Duration::from_secs(3_600));
-    }
-
-    #[test]
-    fn the_picture_stays_until_there_is_another() {
-        let mut showing = Showing::new(1.0);
-        assert_eq!(shown(&mut showing), None);
-        assert_eq!(showing.add(NOW, pace(20), &snapshot(9), true), Ok(()));
-        assert_eq!(shown(&mut showing), Some(9));
-        assert_eq!(
-            showing.add(NOW, pace(20), &snapshot(8), false),
-            Err(TooLate)
-        );
-        showing.restart();
-        assert_eq!(shown(&mut showing), Some(9));
-        assert_eq!(showing.add(NOW, pace(20), &snapshot(2), true), Ok(()));
-        assert_eq!(shown(&mut showing), Some(2));
-    }
-
-    #[test]
-    fn of_another_module_nothing_is_shown_until_it_has_a_snapshot() {
-        let mut showing = Showing::new(1.0);
-        assert_eq!(showing.add(NOW, pace(20), &snapshot(9), true), Ok(()));
-        showing.clear();
-        assert_eq!(shown(&mut showing), None);
-        assert_eq!(showing.tick(), 0);
     }
 }

@@ -4,10 +4,16 @@
 //! there is none; the baseline is left as it is.
 
 use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::reone::message::{Base, DownElement};
-use crate::reone::{AnyStatus, CreatureStatus, ObjectId, SnapshotSeq};
+use super::limits::SCOPES_MAX;
+use crate::reone::delta::Words;
+use crate::reone::limits::VARIABLES_MAX;
+use crate::reone::message::{Base, DownElement, Velocity};
+use crate::reone::scope::{Item, ScopeError, ScopeState, owned};
+use crate::reone::{AnyStatus, CreatureStatus, ObjectId, SnapshotSeq, Vec2};
 
 /// Everything in range at one moment.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -18,9 +24,30 @@ pub struct Snapshot {
     pub tick: u32,
     /// Ascending, no id twice.
     objects: Box<[(ObjectId, AnyStatus)]>,
+    /// Shared with the snapshots before, as long as nothing of a scope changes. None is empty.
+    scopes: BTreeMap<ObjectId, Arc<ScopeState>>,
+    /// Ascending, no id twice, each of a creature that is there.
+    velocities: Box<[Velocity]>,
 }
 
 impl Snapshot {
+    /// What belongs to the game, which is scope [`GLOBAL`](crate::reone::GLOBAL), or to a creature, as far as
+    /// this client is told: `None` if nothing does.
+    pub fn scope(&self, scope: ObjectId) -> Option<&ScopeState> {
+        self.scopes.get(&scope).map(|state| &**state)
+    }
+
+    /// Every scope to which something belongs.
+    pub fn scopes(&self) -> impl Iterator<Item = (ObjectId, &ScopeState)> {
+        self.scopes.iter().map(|(scope, state)| (*scope, &**state))
+    }
+
+    /// How a creature moves, in units a second, if the server tells: of the own one it does.
+    pub fn velocity(&self, id: ObjectId) -> Option<Vec2> {
+        let at = self.velocities.binary_search_by_key(&id, |told| told.id);
+        self.velocities.get(at.ok()?).map(|told| told.velocity)
+    }
+
     /// One object.
     pub fn object(&self, id: ObjectId) -> Option<&AnyStatus> {
         let at = self.objects.binary_search_by_key(&id, |(held, _)| *held);
@@ -46,6 +73,8 @@ impl Snapshot {
             sequence: SnapshotSeq::NONE,
             tick: base.tick,
             objects: Box::default(),
+            scopes: BTreeMap::new(),
+            velocities: Box::default(),
         };
         let mut builder = Builder::new(&nothing);
         for element in base.elements() {
@@ -58,10 +87,19 @@ impl Snapshot {
 /// Why the datagrams of a snapshot do not make one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Spoilt {
-    /// It changes or keeps an object that the baseline does not have, or has as something else.
+    /// It changes or keeps what the baseline does not have, or has as something else.
     UnknownObject,
-    /// It names an object twice.
+    /// It names an object, a slot or a variable twice.
     Twice,
+    /// It has more variables or scopes than a client keeps.
+    TooMuch,
+}
+
+/// What a snapshot says of a scope, by name.
+#[derive(Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Named {
+    Slot(u8),
+    Variable(Words),
 }
 
 /// A snapshot in the making.
@@ -69,6 +107,10 @@ pub(super) enum Spoilt {
 pub(super) struct Builder<'a> {
     baseline: &'a Snapshot,
     objects: Vec<(ObjectId, AnyStatus)>,
+    scopes: BTreeMap<ObjectId, Arc<ScopeState>>,
+    /// What was said of scopes.
+    named: BTreeSet<(ObjectId, Named)>,
+    velocities: Vec<Velocity>,
 }
 
 impl<'a> Builder<'a> {
@@ -76,10 +118,13 @@ impl<'a> Builder<'a> {
         Self {
             baseline,
             objects: Vec::with_capacity(baseline.objects.len()),
+            scopes: baseline.scopes.clone(),
+            named: BTreeSet::new(),
+            velocities: Vec::new(),
         }
     }
 
-    /// Takes an element; those that are not about the state of an object are passed over.
+    /// Takes an element; those that are not about the state of the world are passed over.
     pub(super) fn add(&mut self, element: &DownElement<'_>) -> Result<(), Spoilt> {
         let (id, object) = match element {
             DownElement::CreatureFull { id, status } => (*id, AnyStatus::Creature(*status)),
@@ -99,22 +144,76 @@ impl<'a> Builder<'a> {
                 }
                 AnyStatus::Creature(_) => return Err(Spoilt::UnknownObject),
             },
+            DownElement::InventoryDiff(diff) => {
+                let item = diff.item.map(|(count, resref)| Item {
+                    count,
+                    resref: owned(resref),
+                });
+                let slot = diff.slot;
+                self.name(diff.owner, Named::Slot(slot))?;
+                return self.change(diff.owner, |state| state.set_item(slot, item));
+            }
+            DownElement::VariableDiff(diff) => {
+                let (name, value) = (owned(diff.name), diff.value);
+                self.name(diff.scope, Named::Variable(name.clone()))?;
+                return self.change(diff.scope, |state| state.set_variable(name, value));
+            }
+            DownElement::Velocity(velocity) => {
+                self.velocities.push(*velocity);
+                return Ok(());
+            }
             _ => return Ok(()),
         };
         self.objects.push((id, object));
         Ok(())
     }
 
+    /// Takes note that something is said of a scope.
+    fn name(&mut self, scope: ObjectId, named: Named) -> Result<(), Spoilt> {
+        if self.named.len() >= NAMED_MAX {
+            return Err(Spoilt::TooMuch);
+        }
+        match self.named.insert((scope, named)) {
+            true => Ok(()),
+            false => Err(Spoilt::Twice),
+        }
+    }
+
+    fn change(
+        &mut self,
+        scope: ObjectId,
+        change: impl FnOnce(&mut ScopeState) -> Result<(), ScopeError>,
+    ) -> Result<(), Spoilt> {
+        if self.scopes.len() >= SCOPES_MAX && !self.scopes.contains_key(&scope) {
+            return Err(Spoilt::TooMuch);
+        }
+        let state = self.scopes.entry(scope).or_default();
+        change(Arc::make_mut(state)).map_err(|why| match why {
+            ScopeError::Missing => Spoilt::UnknownObject,
+            _ => Spoilt::TooMuch,
+        })
+    }
+
     pub(super) fn finish(mut self, sequence: SnapshotSeq, tick: u32) -> Result<Snapshot, Spoilt> {
         self.objects.sort_unstable_by_key(|(id, _)| *id);
-        if self.objects.is_sorted_by(|(a, _), (b, _)| a < b) {
-            Ok(Snapshot {
-                sequence,
-                tick,
-                objects: self.objects.into(),
-            })
-        } else {
-            Err(Spoilt::Twice)
+        self.velocities.sort_unstable_by_key(|told| told.id);
+        let is_once = self.objects.is_sorted_by(|(a, _), (b, _)| a < b)
+            && self.velocities.is_sorted_by(|a, b| a.id < b.id);
+        if !is_once {
+            return Err(Spoilt::Twice);
+        }
+        self.scopes.retain(|_, state| !state.is_empty());
+        let snapshot = Snapshot {
+            sequence,
+            tick,
+            objects: self.objects.into(),
+            scopes: self.scopes,
+            velocities: self.velocities.into(),
+        };
+        let mut moving = snapshot.velocities.iter();
+        match moving.all(|told| snapshot.creature(told.id).is_some()) {
+            true => Ok(snapshot),
+            false => Err(Spoilt::UnknownObject),
         }
     }
 
@@ -123,3 +222,6 @@ impl<'a> Builder<'a> {
         object.ok_or(Spoilt::UnknownObject)
     }
 }
+
+/// Slots and variables that one snapshot may name: all of the game's and of one creature's.
+const NAMED_MAX: usize = 2 * VARIABLES_MAX + 256;

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::borrow::Borrow;
 use core::fmt::{self, Debug};
 
 use tickwire_state::Vec3;
@@ -94,17 +95,36 @@ impl Field for Vec3 {
 }
 
 /// A string that is a field: a [`Text`] of its own.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Words(Box<str>);
 
 impl Words {
     /// Takes a string if it can be sent.
     pub fn new(text: &str) -> Result<Self, BadText> {
-        Text::new(text).map(|text| Self(text.as_str().into()))
+        Text::new(text).map(Self::from)
     }
 
     /// The string.
     pub const fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The string, to be sent.
+    pub fn as_text(&self) -> Text<'_> {
+        // It was found to be good when it was taken.
+        Text::new(&self.0).unwrap_or_default()
+    }
+}
+
+impl From<Text<'_>> for Words {
+    fn from(text: Text<'_>) -> Self {
+        Self(text.as_str().into())
+    }
+}
+
+/// Maps by name are asked by any string.
+impl Borrow<str> for Words {
+    fn borrow(&self) -> &str {
         &self.0
     }
 }
@@ -115,7 +135,7 @@ impl Field for Words {
     }
 
     fn read(r: &mut Reader<'_>, name: &'static str) -> Result<Self, DecodeError> {
-        Text::decode(r, name).map(|text| Self(text.as_str().into()))
+        Text::decode(r, name).map(Self::from)
     }
 
     fn write(&self, w: &mut Writer<'_>) {

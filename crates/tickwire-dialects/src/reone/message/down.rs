@@ -7,8 +7,8 @@
 use tickwire_wire::DecodeError;
 
 use super::{
-    Ballistics, Direction, DownFrame, FrameKind, Invalid, ListType, Parameters, PlayAnimation,
-    VisualEffect, frame,
+    Ballistics, Direction, DownFrame, FrameKind, Invalid, InventoryDiff, ListType, Parameters,
+    PlayAnimation, VariableDiff, Velocity, VisualEffect, frame,
 };
 use crate::reone::delta::{Delta, Structure};
 use crate::reone::text::bit;
@@ -95,6 +95,12 @@ pub enum DownElement<'a> {
         /// How many it has; never 0.
         datagrams: u8,
     },
+    /// A slot of an inventory is not as it was.
+    InventoryDiff(InventoryDiff<'a>),
+    /// A variable is not as it was.
+    VariableDiff(VariableDiff<'a>),
+    /// How a creature moves.
+    Velocity(Velocity),
 }
 
 impl DownElement<'_> {
@@ -108,6 +114,9 @@ impl DownElement<'_> {
     pub const SPATIAL_FULL: u8 = 3;
     /// The list that [`DownElement::KeepAlive`] stands in.
     pub const KEEP_ALIVE: u8 = 4;
+
+    /// The list that [`DownElement::VariableDiff`] stands in.
+    pub const VARIABLE_DIFF: u8 = 136;
 
     /// All of an object.
     pub const fn full(id: ObjectId, status: AnyStatus) -> Self {
@@ -163,6 +172,9 @@ impl Direction for Down {
             132 => ("Invalid", true),
             133 => ("EventAck", true),
             134 => ("Last", true),
+            135 => ("InventoryDiff", false),
+            136 => ("VariableDiff", false),
+            137 => ("Velocity", false),
             _ => return None,
         };
         Some(ListType {
@@ -187,6 +199,9 @@ impl Direction for Down {
             DownElement::Invalid(_) => 132,
             DownElement::EventAck(_) => 133,
             DownElement::Last { .. } => 134,
+            DownElement::InventoryDiff(_) => 135,
+            DownElement::VariableDiff(_) => DownElement::VARIABLE_DIFF,
+            DownElement::Velocity(_) => 137,
         }
     }
 
@@ -220,6 +235,9 @@ impl Direction for Down {
                 0 => return Err(r.refuse("datagrams", 0)),
                 datagrams => DownElement::Last { datagrams },
             },
+            135 => DownElement::InventoryDiff(InventoryDiff::decode(r)?),
+            136 => DownElement::VariableDiff(VariableDiff::decode(r)?),
+            137 => DownElement::Velocity(Velocity::decode(r)?),
             other => return Err(r.refuse("list type", other.into())),
         })
     }
@@ -251,6 +269,9 @@ impl Direction for Down {
             DownElement::Invalid(why) => w.u8(why.number()),
             DownElement::EventAck(event) => w.u32(event.0),
             DownElement::Last { datagrams } => w.u8(*datagrams),
+            DownElement::InventoryDiff(slot) => slot.encode(w),
+            DownElement::VariableDiff(variable) => variable.encode(w),
+            DownElement::Velocity(velocity) => velocity.encode(w),
         }
     }
 
@@ -259,7 +280,7 @@ impl Direction for Down {
         if header.sequence == SnapshotSeq::NONE {
             matches!(number, 5..=7 | 131..=133)
         } else {
-            matches!(number, 0..=7 | 133 | 134)
+            matches!(number, 0..=7 | 133..=137)
         }
     }
 
@@ -288,7 +309,7 @@ impl Direction for Down {
 pub(super) const fn base_allows(number: u8) -> bool {
     matches!(
         number,
-        DownElement::CREATURE_FULL | DownElement::SPATIAL_FULL
+        DownElement::CREATURE_FULL | DownElement::SPATIAL_FULL | DownElement::VARIABLE_DIFF
     )
 }
 

@@ -10,9 +10,10 @@ use core::marker::PhantomData;
 use tickwire_wire::{DecodeError, Full};
 
 use super::down::{self, Down, DownElement, DownHeader};
-use super::{Direction, Up};
+use super::{Direction, Up, VariableDiff};
 use crate::reone::limits::{BASE_MAX, HEADER, LIST_MAX, PLAIN_MAX};
-use crate::reone::{AnyStatus, ObjectId, Reader, SnapshotSeq, Writer, huffman};
+use crate::reone::scope::GLOBAL;
+use crate::reone::{Reader, SnapshotSeq, Writer, huffman};
 
 /// A packet in which nothing is wrong.
 #[derive(Clone, Copy, Debug)]
@@ -73,8 +74,8 @@ impl<'a> Packet<'a, Down> {
     }
 }
 
-/// The snapshot that a module begins with, as the resource that holds it: a packet without sequence,
-/// of full states alone.
+/// The snapshot that a module begins with, as the resource that holds it: a packet without sequence, of
+/// full states and of the game's variables.
 #[derive(Clone, Copy, Debug)]
 pub struct Base<'a> {
     /// The tick it is of.
@@ -88,20 +89,20 @@ impl<'a> Base<'a> {
         decode_base(&mut Reader::new(bytes))
     }
 
-    /// The elements, in order: CreatureFull and SpatialFull, and no others.
+    /// The elements, in order: CreatureFull, SpatialFull and the game's VariableDiff, and no others.
     pub const fn elements(&self) -> Elements<'a, Down> {
         Elements::new(self.lists)
     }
 
-    /// Writes a base of these objects. Fails if it would be longer than a base may be.
-    pub fn encode(
+    /// Writes a base of these elements. Fails if it would be longer than a base may be.
+    pub fn encode<'e>(
         tick: u32,
-        objects: impl IntoIterator<Item = (ObjectId, AnyStatus)>,
+        elements: impl IntoIterator<Item = DownElement<'e>>,
         out: &mut Vec<u8>,
     ) -> Result<(), Full> {
         let mut writer = PacketWriter::<Down>::new(out, &DownHeader::unsequenced(tick), BASE_MAX);
-        for (id, status) in objects {
-            writer.push(&DownElement::full(id, status))?;
+        for element in elements {
+            writer.push(&element)?;
         }
         writer.finish();
         Ok(())
@@ -119,7 +120,20 @@ pub(in crate::reone) fn decode_base<'a>(r: &mut Reader<'a>) -> Result<Base<'a>, 
         });
     }
     let lists = r.peek(usize::MAX);
-    decode_lists::<Down>(r, down::base_allows, drop)?;
+    let mut scopes = Ok(());
+    decode_lists::<Down>(r, down::base_allows, |element| {
+        // What is a creature's is its owner's alone, and everybody loads the base.
+        if let DownElement::VariableDiff(VariableDiff { scope, .. }) = element
+            && scope != GLOBAL
+        {
+            scopes = Err(DecodeError::Forbidden {
+                field: "scope",
+                at_bit: 0,
+                value: scope.0.into(),
+            });
+        }
+    })?;
+    scopes?;
     Ok(Base {
         tick: header.tick,
         lists,

@@ -13,14 +13,15 @@ use tickwire_state::SightRange;
 use super::commands::{CommandNumber, Commands};
 use super::limits::{COMMANDS_RIDING, DATAGRAM_MIN, LAST};
 use super::playing::Playing;
+use super::scopes::{ScopeDraft, share};
 use super::view::{Draft, InRange};
 use super::world::SlotNumber;
 use super::{ServerCounters, Table};
 use crate::reone::limits::LIST_HEADER;
 use crate::reone::message::{
-    Compression, Down, DownElement, DownHeader, Invalid, PacketWriter, Parameters,
+    Compression, Down, DownElement, DownHeader, Invalid, PacketWriter, Parameters, Velocity,
 };
-use crate::reone::{EventId, Mode, ObjectId, SnapshotSeq};
+use crate::reone::{EventId, ObjectId};
 
 /// Datagrams that wait to be taken, all to one peer.
 #[derive(Debug, Default)]
@@ -39,6 +40,7 @@ pub(super) struct Scratch {
     seen: Vec<SlotNumber>,
     riding: Vec<CommandNumber>,
     draft: Draft,
+    scopes: ScopeDraft,
 }
 
 /// Whom a datagram is for, and the most bytes that its path takes.
@@ -54,12 +56,14 @@ enum Part<'a> {
     EventAck(EventId),
     Encoded { list: u8, bytes: &'a [u8] },
     KeepAlive(ObjectId),
+    Velocity(Velocity),
 }
 
 impl Part<'_> {
     const fn length(&self) -> usize {
         match self {
             Self::EventAck(_) | Self::KeepAlive(_) => 4,
+            Self::Velocity(_) => 12,
             Self::Encoded { bytes, .. } => bytes.len(),
         }
     }
@@ -70,6 +74,7 @@ impl Part<'_> {
             Self::EventAck(event) => writer.push(&DownElement::EventAck(event)),
             Self::Encoded { list, bytes } => writer.push_encoded(list, bytes),
             Self::KeepAlive(id) => writer.push(&DownElement::KeepAlive { id }),
+            Self::Velocity(velocity) => writer.push(&DownElement::Velocity(velocity)),
         };
         debug_assert!(pushed.is_ok(), "there was room for it");
     }
@@ -147,6 +152,7 @@ impl Staged {
     ) {
         let Table {
             world,
+            scopes: all_scopes,
             changes,
             commands,
             rules,
@@ -155,39 +161,41 @@ impl Staged {
             seen,
             riding,
             draft,
+            scopes,
         } = scratch;
         playing.look(world, rules.sight, seen);
         playing.forget_commands(commands);
         let baseline = playing.views.baseline(world.newest());
-        let mode = match baseline {
-            SnapshotSeq::NONE => Mode::Fallback,
-            _ => Mode::Performant,
-        };
-        counters.mode_changes += u64::from(mode != playing.mode);
-        playing.mode = mode;
-        match mode {
-            Mode::Performant => counters.performant += 1,
-            Mode::Fallback => counters.fallback += 1,
-        }
-        let untaken = commands
-            .since(commands.first())
-            .filter(|(number, waiting)| {
-                !playing.knows(*number) && playing.notices(waiting.scene, rules.sight)
-            })
-            .map(|(number, _)| number);
+        playing.set_mode(baseline, counters);
         riding.clear();
-        riding.extend(untaken.take(COMMANDS_RIDING));
+        riding.extend(playing.untaken(commands, rules.sight).take(COMMANDS_RIDING));
+        let own_id = playing.seated.own();
+        let before = playing.views.view(baseline);
+        let before = before.map_or_else(|| all_scopes.base(), |view| view.scopes.clone());
+        let budget = rules.snapshot_bytes;
+        let (held, is_scope_left) = scopes.compose(
+            world.newest(),
+            before,
+            all_scopes.of(own_id),
+            own_id,
+            share(budget),
+        );
+        let own = own_id.and_then(|own| world.find(own));
         let in_range = InRange {
             seen: seen.iter().copied(),
-            own: playing.seated.own().and_then(|own| world.find(own)),
+            own,
         };
-        let view =
-            playing
-                .views
-                .compose(now, world, changes, in_range, rules.snapshot_bytes, draft);
+        let budget = budget.saturating_sub(scopes.length());
+        let view = playing
+            .views
+            .compose(now, world, changes, in_range, budget, draft);
         view.commands.extend_from_slice(riding);
         view.answered = ack.unwrap_or_default();
-        counters.rationed += u64::from(draft.is_rationed());
+        view.scopes = held;
+        counters.rationed += u64::from(draft.is_rationed() || is_scope_left);
+        // Only of what the client has: over the budget, a creature may have to wait.
+        let velocity = own.filter(|own| view.has(*own));
+        let velocity = velocity.and_then(|own| world.velocity(own));
         let header = DownHeader {
             sequence: world.newest(),
             acknowledged: baseline,
@@ -200,6 +208,12 @@ impl Staged {
                 let (list, bytes) = (waiting.list, &*waiting.bytes);
                 Some(Part::Encoded { list, bytes })
             }))
+            .chain(
+                scopes
+                    .elements()
+                    .map(|(list, bytes)| Part::Encoded { list, bytes }),
+            )
+            .chain(velocity.map(Part::Velocity))
             .chain(draft.lists.iter().flatten().map(|change| {
                 let (list, bytes) = (change.list, changes.bytes(*change));
                 Part::Encoded { list, bytes }

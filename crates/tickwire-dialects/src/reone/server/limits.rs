@@ -42,8 +42,13 @@ pub const SEEN_MAX: usize = 8_192;
 pub const SNAPSHOT_BYTES: usize = 6_000;
 
 /// Bytes of changes in one client's snapshot, whatever is configured. With everything else that can be
-/// in a snapshot, its datagrams can still be counted in a byte.
-pub const SNAPSHOT_BYTES_MAX: usize = 32 * 1_024;
+/// in a snapshot, its datagrams can still be counted in a byte, also where each has [`DATAGRAM_MIN`] bytes
+/// and one long name fills it.
+pub const SNAPSHOT_BYTES_MAX: usize = 30 * 1_024;
+
+/// Variables and inventories take at most one of so many parts of those bytes, so that what moves is told in
+/// the same snapshot; but one element is always told, however long.
+pub const SCOPE_SHARE: usize = 4;
 
 /// Bytes of an element that tells of a creature or another object: an id and every field.
 pub const STATUS_MAX: usize = 64;

@@ -9,8 +9,10 @@ use core::fmt;
 use tickwire_session::bulk::{Shelf, ShelfError};
 
 use super::world::Object;
-use crate::reone::message::Base;
+use crate::reone::delta::Words;
+use crate::reone::message::{Base, DownElement};
 use crate::reone::resource::{BASE, MANIFEST};
+use crate::reone::scope::{GLOBAL, ScopeError, ScopeState};
 use crate::reone::{AnyStatus, BadText, ModuleNumber, ObjectId, Text};
 
 /// What a server is in.
@@ -20,6 +22,8 @@ pub struct Module {
     pub name: String,
     /// The objects that everybody begins with, as they are when it is loaded.
     pub base: Vec<Object>,
+    /// The game's variables that everybody begins with.
+    pub variables: BTreeMap<String, i32>,
     /// Whatever else clients have to load, by name. The manifest and the base are made by the server.
     pub resources: BTreeMap<String, Arc<[u8]>>,
 }
@@ -42,6 +46,13 @@ pub enum ModuleError {
         /// Which.
         object: ObjectId,
     },
+    /// A variable of the base cannot be sent, or there are too many.
+    Variable {
+        /// Which.
+        name: String,
+        /// Why.
+        why: ScopeError,
+    },
     /// The base has too many objects.
     BaseTooLong,
 }
@@ -52,12 +63,20 @@ impl fmt::Display for ModuleError {
             Self::Name(why) => write!(f, "the module's name: {why}"),
             Self::Resource { name, why } => write!(f, "the resource {name}: {why}"),
             Self::Twice { object } => write!(f, "{object} is twice in the base"),
+            Self::Variable { name, why } => write!(f, "the variable {name}: {why}"),
             Self::BaseTooLong => f.write_str("the base has too many objects"),
         }
     }
 }
 
 impl core::error::Error for ModuleError {}
+
+/// What the base of a module holds.
+#[derive(Debug)]
+pub(super) struct BaseState {
+    pub(super) objects: BTreeMap<ObjectId, AnyStatus>,
+    pub(super) variables: ScopeState,
+}
 
 /// A module that is served.
 #[derive(Debug)]
@@ -68,26 +87,32 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// Makes the base and the manifest. Returns the base's objects, too.
+    /// Makes the base and the manifest. Returns what the base holds, too.
     pub(super) fn new(
         number: ModuleNumber,
         module: Module,
-    ) -> Result<(Self, BTreeMap<ObjectId, AnyStatus>), ModuleError> {
+    ) -> Result<(Self, BaseState), ModuleError> {
         let Module {
             name,
             base,
+            variables,
             resources,
         } = module;
         Text::new(&name).map_err(ModuleError::Name)?;
         let mut objects = BTreeMap::new();
-        for Object { id, status } in base {
+        for Object { id, status, .. } in base {
             if objects.insert(id, status).is_some() {
                 return Err(ModuleError::Twice { object: id });
             }
         }
+        let variables = read_variables(variables)?;
         let mut bytes = Vec::new();
-        let all = objects.iter().map(|(id, status)| (*id, *status));
-        Base::encode(0, all, &mut bytes).map_err(|_| ModuleError::BaseTooLong)?;
+        let full = objects.iter();
+        let full = full.map(|(id, status)| DownElement::full(*id, *status));
+        let nothing = ScopeState::default();
+        let set = variables.differences(&nothing);
+        let set = set.map(|variable| variable.element(GLOBAL));
+        Base::encode(0, full.chain(set), &mut bytes).map_err(|_| ModuleError::BaseTooLong)?;
         let mut shelf = Shelf::new(MANIFEST);
         for (name, bytes) in resources {
             // The base is made of the objects above, and nothing else may stand in for it.
@@ -108,11 +133,22 @@ impl Served {
             name,
             shelf,
         };
-        Ok((served, objects))
+        Ok((served, BaseState { objects, variables }))
     }
 
     pub(super) fn name(&self) -> Text<'_> {
         // It was found to be good when the module was taken.
         Text::new(&self.name).unwrap_or_default()
     }
+}
+
+/// The variables of a base. Those that are 0 are as good as none.
+fn read_variables(variables: BTreeMap<String, i32>) -> Result<ScopeState, ModuleError> {
+    let mut state = ScopeState::default();
+    for (name, value) in variables.into_iter().filter(|(_, value)| *value != 0) {
+        let words = Words::new(&name).map_err(ScopeError::Name);
+        let set = words.and_then(|words| state.set_variable(words, value));
+        set.map_err(|why| ModuleError::Variable { name, why })?;
+    }
+    Ok(state)
 }

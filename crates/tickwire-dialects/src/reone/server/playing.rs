@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use tickwire_state::{Circle, Sight, SightRange};
 
+use super::ServerCounters;
 use super::client::Seated;
 use super::commands::{CommandNumber, Commands, Scene};
 use super::limits::{HISTORY, SEEN_MAX};
@@ -105,9 +106,31 @@ impl Playing {
         }
     }
 
-    /// Whether it has a command for sure.
-    pub(super) fn knows(&self, number: CommandNumber) -> bool {
-        self.known.contains(&number)
+    /// Takes note of what its next snapshot is made against.
+    pub(super) fn set_mode(&mut self, baseline: SnapshotSeq, counters: &mut ServerCounters) {
+        let mode = match baseline {
+            SnapshotSeq::NONE => Mode::Fallback,
+            _ => Mode::Performant,
+        };
+        counters.mode_changes += u64::from(mode != self.mode);
+        self.mode = mode;
+        match mode {
+            Mode::Performant => counters.performant += 1,
+            Mode::Fallback => counters.fallback += 1,
+        }
+    }
+
+    /// The commands that concern it and that it may not have, oldest first.
+    pub(super) fn untaken(
+        &self,
+        commands: &Commands,
+        range: SightRange,
+    ) -> impl Iterator<Item = CommandNumber> {
+        let waiting = commands.since(commands.first());
+        let untaken = waiting.filter(move |(number, waiting)| {
+            !self.known.contains(number) && self.notices(waiting.scene, range)
+        });
+        untaken.map(|(number, _)| number)
     }
 
     /// Forgets commands that nobody is told any more.

@@ -12,6 +12,7 @@ use tickwire_session::Instant;
 use super::changes::{Change, Changes};
 use super::commands::CommandNumber;
 use super::limits::HISTORY;
+use super::scopes::HeldScopes;
 use super::world::{SlotNumber, World};
 use crate::reone::{EventId, ObjectId, SnapshotSeq};
 
@@ -39,6 +40,8 @@ pub(super) struct View {
     pub(super) commands: Vec<CommandNumber>,
     /// The event that it acknowledged; 0 if none.
     pub(super) answered: EventId,
+    /// The variables and the inventory that the client holds with it.
+    pub(super) scopes: HeldScopes,
 }
 
 /// What a client has in range.
@@ -253,14 +256,20 @@ impl Views {
 }
 
 impl View {
-    const fn new(now: Instant) -> Self {
+    fn new(now: Instant) -> Self {
         Self {
             of: SnapshotSeq::NONE,
             sent: now,
             held: Vec::new(),
             commands: Vec::new(),
             answered: EventId::UNACKNOWLEDGED,
+            scopes: HeldScopes::default(),
         }
+    }
+
+    pub(super) fn has(&self, slot: SlotNumber) -> bool {
+        let at = self.held.binary_search_by_key(&slot, |held| held.slot);
+        at.is_ok()
     }
 
     pub(super) fn held(&self) -> &[Held] {

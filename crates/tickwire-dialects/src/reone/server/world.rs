@@ -14,7 +14,7 @@ use tickwire_state::{Grid, Vec2, Vec3};
 
 use super::limits::{HISTORY, OBJECTS_MAX};
 use crate::reone::delta::{Delta, Structure as _};
-use crate::reone::message::DownElement;
+use crate::reone::message::{DownElement, Velocity};
 use crate::reone::{AnyStatus, ObjectId, SnapshotSeq};
 
 /// An object of the world, as the game publishes it.
@@ -24,6 +24,19 @@ pub struct Object {
     pub id: ObjectId,
     /// How it is. Its first two coordinates decide who has it in range.
     pub status: AnyStatus,
+    /// How it moves, in units a second: told to the player whose creature it is, in every snapshot.
+    pub velocity: Option<Vec2>,
+}
+
+impl Object {
+    /// An object of which no velocity is told.
+    pub const fn new(id: ObjectId, status: AnyStatus) -> Self {
+        Self {
+            id,
+            status,
+            velocity: None,
+        }
+    }
 }
 
 /// Where an object is kept.
@@ -58,6 +71,7 @@ struct Slot {
     /// The last snapshot that it was in.
     published: SnapshotSeq,
     is_there: bool,
+    velocity: Option<Vec2>,
     base: Option<AnyStatus>,
     /// Oldest first; never empty.
     versions: VecDeque<Version>,
@@ -155,6 +169,13 @@ impl World {
         Some(self.slot(number)?.id)
     }
 
+    /// How an object moves, if the game tells.
+    pub(super) fn velocity(&self, number: SlotNumber) -> Option<Velocity> {
+        let slot = self.slot(number)?;
+        let (id, velocity) = (slot.id, slot.velocity?);
+        Some(Velocity { id, velocity })
+    }
+
     /// The version that is true now.
     pub(super) fn current(&self, number: SlotNumber) -> Option<SnapshotSeq> {
         Some(self.slot(number)?.versions.back()?.since)
@@ -215,7 +236,8 @@ impl World {
         self.slots.get(number.index())
     }
 
-    fn place(&mut self, seq: SnapshotSeq, Object { id, status }: Object) -> Option<()> {
+    fn place(&mut self, seq: SnapshotSeq, object: Object) -> Option<()> {
+        let Object { id, status, .. } = object;
         let kind = Kind::of(&status);
         let other = self.by_id.get(&(id, kind.other()));
         let other = other.and_then(|number| self.slot(*number));
@@ -228,13 +250,14 @@ impl World {
                 if slot.published == seq {
                     return None;
                 }
+                slot.velocity = object.velocity;
                 slot.update(seq, status);
                 if !core::mem::replace(&mut slot.is_there, true) {
                     self.there.push(number);
                 }
                 number
             }
-            None => self.occupy(seq, Object { id, status })?,
+            None => self.occupy(seq, object)?,
         };
         let Vec3 { x, y, .. } = status.pos();
         let at = Vec2 { x, y };
@@ -245,13 +268,15 @@ impl World {
     }
 
     /// Gives an object a slot.
-    fn occupy(&mut self, seq: SnapshotSeq, Object { id, status }: Object) -> Option<SlotNumber> {
+    fn occupy(&mut self, seq: SnapshotSeq, object: Object) -> Option<SlotNumber> {
+        let Object { id, status, .. } = object;
         let kind = Kind::of(&status);
         let base = self.base.get(&id).copied();
         let slot = Slot {
             id,
             published: seq,
             is_there: true,
+            velocity: object.velocity,
             base: base.filter(|base| Kind::of(base) == kind),
             versions: VecDeque::from([Version { since: seq, status }]),
         };

@@ -1,12 +1,19 @@
 //! Snapshots from datagrams: in any order, twice, mixed, never; and what they are made against.
 
 use tickwire_dialects::reone::delta::Delta;
-use tickwire_dialects::reone::message::{Compression, Down, DownElement, PacketWriter, Parameters};
+use tickwire_dialects::reone::huffman::encode;
+use tickwire_dialects::reone::limits::{DATAGRAM_MAX, HEADER};
+use tickwire_dialects::reone::message::{
+    Compression, Down, DownElement, PacketWriter, Parameters, VisualEffect,
+};
 use tickwire_dialects::reone::{
     AnyStatus, ClientEvent, CreatureStatus, Mode, ObjectId, SnapshotSeq, SpatialStatus,
 };
+use tickwire_session::Session as _;
 
-use super::script::{ClientScript, SERVER, creature, full, header, keep, last, packet, parameters};
+use super::script::{
+    ClientScript, SERVER, creature, full, header, keep, last, packet, parameters, text,
+};
 use crate::driven::ms;
 use crate::golden::unhex;
 
@@ -115,9 +122,13 @@ fn datagrams_come_in_any_order_and_twice() {
         assert_eq!(acknowledged(&mut script), [1]);
         assert_eq!(places(&script), [(10, 1.0), (11, 2.0), (12, 3.0)]);
         assert_eq!(script.session.counters().duplicate, 2);
-        // Again, because the acknowledgement was lost: it is said again.
+        // Again, because the acknowledgement was lost: it is said again, of the newest.
         script.send_raw(&parts[0]);
         assert_eq!(acknowledged(&mut script), [1]);
+        script.snapshot(2, 0, &[keep(1)]);
+        acknowledged(&mut script);
+        script.send_raw(&parts[0]);
+        assert_eq!(acknowledged(&mut script), []);
     }
 }
 
@@ -270,6 +281,46 @@ fn coded_snapshots_unfold_once_that_was_agreed_on() {
     assert_eq!(script.session.counters().undecodable, 1);
 }
 
+/// Snapshot 1 as another sender may code it: an effect whose name has so many letters, lists without
+/// elements up to `plain` bytes, and Last.
+fn coded_elsewhere(plain: usize, letters: usize) -> Vec<u8> {
+    let name = "x".repeat(letters);
+    let effect = DownElement::VisualEffect(VisualEffect {
+        id: ObjectId(1),
+        at: SnapshotSeq(1),
+        resref: text(&name),
+    });
+    let mut lists = packet(header(1, 0), &[effect]).split_off(HEADER);
+    let last = packet(header(1, 0), &[last(1)]).split_off(HEADER);
+    while lists.len() + last.len() < plain {
+        lists.extend([DownElement::KEEP_ALIVE, 0]);
+    }
+    lists.extend(last);
+    assert_eq!(lists.len(), plain);
+    let mut bytes = packet(header(1, 0), &[]);
+    bytes.push(1);
+    bytes.extend(u16::try_from(plain).expect("it is short").to_le_bytes());
+    encode(&lists, &mut bytes);
+    assert!(bytes.len() < DATAGRAM_MAX, "{} bytes", bytes.len());
+    bytes
+}
+
+#[test]
+fn a_coded_datagram_holds_up_to_4096_plain_bytes_and_no_more() {
+    let coded = Parameters {
+        compression: Compression::Huffman,
+        ..parameters()
+    };
+    let mut script = ClientScript::ready_with(2, coded);
+    script.send_raw(&coded_elsewhere(4_097, 3));
+    assert_eq!(script.session.counters().undecodable, 1);
+    assert_eq!(script.whole(), []);
+    script.send_raw(&coded_elsewhere(4_096, 4));
+    assert_eq!(script.session.counters().undecodable, 1);
+    assert_eq!(script.whole(), [1]);
+    assert_eq!(acknowledged(&mut script), [1]);
+}
+
 #[test]
 fn after_a_hang_everything_begins_with_the_base() {
     let mut script = ClientScript::playing();
@@ -291,6 +342,26 @@ fn after_a_hang_everything_begins_with_the_base() {
     }
     assert_eq!(script.whole(), [44]);
     assert_eq!(acknowledged(&mut script), [44]);
+    let shown = script.session.sample(now).expect("there is another");
+    assert_eq!(shown.sequence(), SnapshotSeq(44));
+}
+
+#[test]
+fn what_is_missing_counts_as_lost_from_the_newest_whole_one_on() {
+    let mut script = ClientScript::ready(2);
+    let loss = |script: &ClientScript| {
+        let mut loss = None;
+        script.session.visit_peers(&mut |peer| loss = peer.loss);
+        loss
+    };
+    script.snapshot(7, 0, &[keep(1)]);
+    assert_eq!(loss(&script), Some(0.0), "nobody knows of those before");
+    script.snapshot(8, 0, &[keep(1)]);
+    script.snapshot(11, 0, &[keep(1)]);
+    let lost = loss(&script);
+    assert!(lost > Some(0.0), "9 and 10");
+    script.snapshot(10, 0, &[keep(1)]);
+    assert_eq!(loss(&script), lost, "too late to count");
 }
 
 #[test]
@@ -314,7 +385,10 @@ fn the_own_creature_and_the_events_it_answers_come_with_each_snapshot() {
     script.snapshot(3, 1, &[keep(1)]);
     script.snapshot(5, 1, &[ack(4)]);
     let own = Some(creature(1.0));
-    assert_eq!(told(&mut script), [(2, 2, own), (3, 2, own), (5, 4, None)]);
+    // What a newer one answers may be more than an older one shows.
+    script.snapshot(4, 1, &[keep(1)]);
+    let all = [(2, 2, own), (3, 2, own), (5, 4, None), (4, 0, own)];
+    assert_eq!(told(&mut script), all);
     // What nobody sent cannot be acknowledged.
     script.snapshot(6, 1, &[ack(9)]);
     assert_eq!(told(&mut script), [(6, 4, None)]);

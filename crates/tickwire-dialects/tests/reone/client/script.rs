@@ -7,13 +7,15 @@ use std::sync::{Arc, LazyLock};
 use crate::driven::Driven;
 use crate::licence::{Licence, Watch, Words};
 use crate::states::STATES;
+use crate::words;
+pub(super) use crate::words::{creature_at as creature, text};
 use tickwire_dialects::reone::message::{
-    Base, Compression, Down, DownElement, DownFrame, DownHeader, Packet, PacketWriter, Parameters,
-    Role, Up, UpElement, UpFrame, decode_arrived, encode_frame,
+    Base, Compression, Down, DownElement, DownFrame, DownHeader, Packet, Parameters, Role, Up,
+    UpElement, UpFrame, VariableDiff, decode_arrived,
 };
 use tickwire_dialects::reone::{
-    AnyStatus, Client, ClientConfig, ClientEvent, ClientId, CreatureStatus, ModuleNumber, ObjectId,
-    PORT, Reader, SnapshotSeq, Text, Vec3,
+    Client, ClientConfig, ClientEvent, ClientId, GLOBAL, ModuleNumber, ObjectId, PORT, Reader,
+    SnapshotSeq,
 };
 
 use tickwire_session::bulk::Shelf;
@@ -61,20 +63,8 @@ pub(super) const MODULE: ModuleNumber = ModuleNumber(5);
 /// The creature that the client steers.
 pub(super) const OWN: ObjectId = ObjectId(1);
 
-pub(super) fn text(text: &str) -> Text<'_> {
-    Text::new(text).expect("it can be sent")
-}
-
 pub(super) fn config() -> ClientConfig {
     ClientConfig::new(SERVER, "ann").expect("a good name")
-}
-
-/// A creature at a place.
-pub(super) fn creature(x: f32) -> CreatureStatus {
-    CreatureStatus {
-        pos: Vec3 { x, y: 0.0, z: 0.0 },
-        ..CreatureStatus::default()
-    }
 }
 
 /// All of a creature.
@@ -103,13 +93,7 @@ pub(super) const fn header(sequence: u32, acknowledged: u32) -> DownHeader {
 }
 
 pub(super) fn packet(header: DownHeader, elements: &[DownElement<'_>]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut writer = PacketWriter::<Down>::new(&mut bytes, &header, 1_200);
-    for element in elements {
-        writer.push(element).expect("it fits");
-    }
-    writer.finish();
-    bytes
+    words::packet::<Down>(&header, elements)
 }
 
 pub(super) const fn parameters() -> Parameters {
@@ -126,10 +110,13 @@ pub(super) const fn parameters() -> Parameters {
 /// The base of a module with creatures 1 to `creatures`, each at the place of its number.
 pub(super) fn base(creatures: u16) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let all = (1..=creatures).map(|id| {
-        let status = AnyStatus::Creature(creature(id.into()));
-        (ObjectId(id.into()), status)
+    let all = (1..=creatures).map(|id| full(id.into(), id.into()));
+    let round = DownElement::VariableDiff(VariableDiff {
+        scope: GLOBAL,
+        name: text("round"),
+        value: 1,
     });
+    let all = all.chain([round]);
     Base::encode(0, all, &mut bytes).expect("it fits");
     bytes
 }
@@ -270,7 +257,7 @@ impl ClientScript {
         let mut others = Vec::new();
         each_frame(&self.written(), |frame| match frame {
             UpFrame::Fetch { name, offset } => fetches.push((name.as_str().to_owned(), offset)),
-            other => encode_frame::<Up>(&other, &mut others).expect("it was one"),
+            other => others.extend(words::frames::<Up>(&[other])),
         });
         if !others.is_empty() {
             self.streams.insert(self.stream(), others);
@@ -315,11 +302,7 @@ impl ClientScript {
 
     /// Says something on the stream.
     pub(super) fn write(&mut self, frames: &[DownFrame<'_>]) {
-        let mut bytes = Vec::new();
-        for frame in frames {
-            encode_frame::<Down>(frame, &mut bytes).expect("it fits");
-        }
-        self.write_raw(&bytes);
+        self.write_raw(&words::frames::<Down>(frames));
     }
 
     pub(super) fn write_raw(&mut self, bytes: &[u8]) {

@@ -3,7 +3,7 @@
 use tickwire_dialects::reone::message::{Refusal, UpElement, UpFrame};
 use tickwire_dialects::reone::{Departure, EventId, ModuleNumber, ObjectId, Seat, ServerEvent};
 
-use super::script::{ANN, Guest, Said, Script, config, creature, event, text};
+use super::script::{ANN, Guest, Said, Script, config, creature, event, text, up};
 use crate::driven::ms;
 
 const SEAT: Seat = Seat::Player(ObjectId(1));
@@ -91,6 +91,8 @@ fn whoever_comes_back_may_count_events_from_one_again() {
     // It has the snapshot that says that all three are done.
     script.say(&ann, seq, &[]);
     come_back(&mut script, &ann);
+    script.send_bytes(ANN, &up(1, 0, &[event(1, 9)]));
+    assert_eq!(script.events(), [], "it was held up");
     script.say(&ann, 0, &[event(1, 8)]);
     let events = script.events();
     assert!(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tickwire_dialects::reone::message::{Base, DownElement, Refusal, UpFrame};
 use tickwire_dialects::reone::server_limits::LOADING_PATIENCE;
-use tickwire_dialects::reone::{Departure, Server, ServerConfig, ServerEvent};
+use tickwire_dialects::reone::{Departure, GLOBAL, Server, ServerConfig, ServerEvent};
 use tickwire_session::Session;
 use tickwire_session::bulk::Manifest;
 
@@ -69,10 +69,18 @@ fn the_manifest_lists_everything_and_the_base_is_a_packet() {
     assert_eq!(manifest.listed()[0].size, base.len() as u64);
     let base = Base::decode(&base).unwrap();
     let elements: Vec<_> = base.elements().collect();
-    let [DownElement::SpatialFull { id, status }] = elements[..] else {
+    let [
+        DownElement::SpatialFull { id, status },
+        DownElement::VariableDiff(round),
+    ] = elements[..]
+    else {
         panic!("{elements:?}");
     };
     assert_eq!((id.0, status.hit_points), (900, 10));
+    assert_eq!(
+        (round.scope, round.name.as_str(), round.value),
+        (GLOBAL, "round", 1)
+    );
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn turn() -> impl Strategy<Value = (Vec<Step>, bool, usize)> {
 }
 
 fn apply(world: &mut Held, step: Step) {
-    let put = |world: &mut Held, Object { id, status }| world.insert(id, status);
+    let put = |world: &mut Held, Object { id, status, .. }| world.insert(id, status);
     match step {
         Step::Move { id, x } => match world.get_mut(&ObjectId(id)) {
             Some(AnyStatus::Creature(status)) => status.pos.x = x.into(),
@@ -154,7 +154,7 @@ proptest! {
         let mut acks: VecDeque<(usize, u32)> = VecDeque::new();
         for (at, (steps, arrives, delay)) in turns.into_iter().enumerate() {
             steps.into_iter().for_each(|step| apply(&mut world, step));
-            let objects: Vec<_> = world.iter().map(|(&id, &status)| Object { id, status }).collect();
+            let objects: Vec<_> = world.iter().map(|(&id, &status)| Object::new(id, status)).collect();
             let seq = script.publish(&objects);
             let datagrams = script.taken(ANN);
             if arrives {
@@ -187,6 +187,7 @@ proptest! {
 fn the_base_that_is_sent_is_the_base_that_is_meant() {
     let mut config = config();
     config.module.base = vec![creature(1, 1.0), door(2, 3.0, 4)];
+    config.module.variables.clear();
     let mut script = Script::begin(config.clone());
     let ann = script.greet(0, ANN);
     let (name, offset) = (super::script::text("base"), 0);

@@ -8,14 +8,15 @@ use std::time::Duration;
 use crate::driven::Driven;
 use crate::licence::{Licence, Watch, Words};
 use crate::states::STATES;
-use tickwire_dialects::reone::limits::DATAGRAM_MAX;
+use crate::words;
+pub(super) use crate::words::text;
 use tickwire_dialects::reone::message::{
-    Compression, Down, DownElement, DownFrame, DownHeader, Event, Packet, PacketWriter, Up,
-    UpElement, UpFrame, UpHeader, decode_frame, encode_frame,
+    Compression, Down, DownElement, DownFrame, DownHeader, Event, Packet, Up, UpElement, UpFrame,
+    UpHeader, Velocity, decode_frame,
 };
 use tickwire_dialects::reone::{
-    AnyStatus, ClientId, CreatureStatus, EventId, Module, Object, ObjectId, PacketSeq, Reader,
-    Seat, Server, ServerConfig, SnapshotSeq, SpatialStatus, Text, Vec3,
+    AnyStatus, ClientId, EventId, Module, Object, ObjectId, PacketSeq, Reader, Seat, Server,
+    ServerConfig, SnapshotSeq, SpatialStatus, Text,
 };
 
 use tickwire_session::{Addr, Ended, Instant, StreamId, Token, Transmit};
@@ -100,19 +101,17 @@ pub(super) struct Told {
     pub(super) kept: Vec<u32>,
     pub(super) event_acks: Vec<u32>,
     pub(super) commands: usize,
+    /// Owner, slot, count and what.
+    pub(super) items: Vec<(u32, u8, u16, String)>,
+    /// Scope, name and value.
+    pub(super) variables: Vec<(u32, String, i32)>,
+    pub(super) velocities: Vec<(u32, f32, f32)>,
     pub(super) datagrams: usize,
 }
 
 pub(super) fn creature(id: u32, x: f32) -> Object {
-    let pos = Vec3 { x, y: 0.0, z: 0.0 };
-    let status = CreatureStatus {
-        pos,
-        ..CreatureStatus::default()
-    };
-    Object {
-        id: ObjectId(id),
-        status: AnyStatus::Creature(status),
-    }
+    let status = AnyStatus::Creature(words::creature_at(x));
+    Object::new(ObjectId(id), status)
 }
 
 pub(super) fn door(id: u32, x: f32, hit_points: u32) -> Object {
@@ -121,10 +120,7 @@ pub(super) fn door(id: u32, x: f32, hit_points: u32) -> Object {
         hit_points,
         ..SpatialStatus::default()
     };
-    Object {
-        id: ObjectId(id),
-        status: AnyStatus::Spatial(status),
-    }
+    Object::new(ObjectId(id), AnyStatus::Spatial(status))
 }
 
 /// A module with a door, and one resource more.
@@ -133,6 +129,7 @@ pub(super) fn module(name: &str) -> Module {
     Module {
         name: name.into(),
         base: vec![door(900, 0.0, 10)],
+        variables: BTreeMap::from([("round".to_owned(), 1)]),
         resources: BTreeMap::from([("rules.txt".to_owned(), text)]),
     }
 }
@@ -142,10 +139,6 @@ pub(super) fn config() -> ServerConfig {
         module: module("end_m01aa"),
         ..ServerConfig::default()
     }
-}
-
-pub(super) fn text(text: &str) -> Text<'_> {
-    Text::new(text).expect("it can be sent")
 }
 
 pub(super) fn event(id: u32, kind: u8) -> UpElement<'static> {
@@ -158,13 +151,7 @@ pub(super) fn up(packet: u32, acknowledged: u32, elements: &[UpElement<'_>]) -> 
         acknowledged: SnapshotSeq(acknowledged),
         tick: 0,
     };
-    let mut out = Vec::new();
-    let mut writer = PacketWriter::<Up>::new(&mut out, &header, DATAGRAM_MAX);
-    for element in elements {
-        writer.push(element).expect("they fit");
-    }
-    writer.finish();
-    out
+    words::packet::<Up>(&header, elements)
 }
 
 impl Script {
@@ -234,11 +221,7 @@ impl Script {
 
     /// Says something on a stream.
     pub(super) fn write(&mut self, on: StreamId, frames: &[UpFrame<'_>]) {
-        let mut bytes = Vec::new();
-        for frame in frames {
-            encode_frame::<Up>(frame, &mut bytes).expect("short enough");
-        }
-        self.write_bytes(on, &bytes);
+        self.write_bytes(on, &words::frames::<Up>(frames));
     }
 
     pub(super) fn close(&mut self, on: StreamId) {
@@ -331,11 +314,28 @@ impl Script {
                     DownElement::Ballistics(_)
                     | DownElement::PlayAnimation(_)
                     | DownElement::VisualEffect(_) => told.commands += 1,
+                    DownElement::InventoryDiff(diff) => {
+                        let (count, resref) = diff
+                            .item
+                            .map_or((0, Text::EMPTY), |(count, it)| (count.get(), it));
+                        let item = (diff.owner.0, diff.slot, count, resref.to_string());
+                        told.items.push(item);
+                    }
+                    DownElement::VariableDiff(diff) => {
+                        let name = diff.name.to_string();
+                        told.variables.push((diff.scope.0, name, diff.value));
+                    }
+                    DownElement::Velocity(Velocity { id, velocity }) => {
+                        told.velocities.push((id.0, velocity.x, velocity.y));
+                    }
                     other => panic!("{other:?} in a snapshot"),
                 }
             }
         }
         assert_eq!(last, Some(told.datagrams), "how many datagrams there are");
+        // Over the budget they take turns, so no order is promised.
+        told.items.sort();
+        told.variables.sort();
         let all = told.full.iter().chain(&told.kept);
         let all: Vec<_> = all.chain(told.diff.iter().map(|(id, _)| id)).collect();
         let distinct: BTreeSet<_> = all.iter().collect();

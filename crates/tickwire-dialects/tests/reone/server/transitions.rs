@@ -12,10 +12,10 @@ use tickwire_session::Session;
 use super::script::{ANN, CLIENT, Guest, HELLO, SERVER_LICENCE, Script, config, text};
 use crate::driven::Window;
 
-const SEAT: Seat = Seat::Player(ObjectId(1));
+pub(super) const SEAT: Seat = Seat::Player(ObjectId(1));
 
 /// A client in one of the states, by the shortest way.
-fn reach(state: &str) -> (Script, Guest) {
+pub(super) fn reach(state: &str) -> (Script, Guest) {
     let mut script = Script::begin(config());
     let ann = script.greet(0, ANN);
     if state == "Loading" {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tickwire_dialects::reone::message::{Answer, Ballistics, PlayAnimation, Speed, VisualEffect};
 use tickwire_dialects::reone::{
-    AnyStatus, ClientId, Command, CreatureStatus, Module, Object, ObjectId, Question, Reply, Seat,
-    Server, ServerEvent, SnapshotSeq, SpatialStatus, Text, Vec2, Vec3,
+    AnyStatus, ClientId, Command, CreatureStatus, GLOBAL, Item, Module, Object, ObjectId, Question,
+    Reply, Seat, Server, ServerEvent, SnapshotSeq, SpatialStatus, Text, Vec2, Vec3,
 };
 use tickwire_session::{Events as _, Instant};
 use tickwire_sim::Rng;
@@ -32,6 +32,15 @@ pub(super) struct Game {
     pub(super) heard: BTreeMap<ClientId, Vec<u32>>,
     pub(super) issued: Vec<Issued>,
     pub(super) diary: Vec<(Instant, Entry)>,
+    /// What belongs to the game and to the players' creatures.
+    pub(super) scopes: BTreeMap<ObjectId, Belongings>,
+}
+
+/// What belongs to a scope, as the game keeps it: counts by slot, and values by name.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(super) struct Belongings {
+    pub(super) items: BTreeMap<u8, u16>,
+    pub(super) variables: BTreeMap<String, i32>,
 }
 
 /// A command that was given.
@@ -61,6 +70,7 @@ impl Game {
             heard: BTreeMap::new(),
             issued: Vec::new(),
             diary: Vec::new(),
+            scopes: BTreeMap::new(),
         };
         game.begin_again();
         game
@@ -69,11 +79,12 @@ impl Game {
     /// What the server is to serve: the world as it is now, without the players.
     pub(super) fn module(&self, name: &str) -> Module {
         let base = self.objects.iter().filter(|(id, _)| id.0 < OWN);
-        let base = base.map(|(&id, &status)| Object { id, status });
+        let base = base.map(|(&id, &status)| Object::new(id, status));
         let texture: Arc<[u8]> = vec![7; 20_000].into();
         Module {
             name: name.into(),
             base: base.collect(),
+            variables: [("round".to_owned(), 1), ("kept".to_owned(), 7)].into(),
             resources: [("texture".to_owned(), texture)].into(),
         }
     }
@@ -82,6 +93,9 @@ impl Game {
     pub(super) fn begin_again(&mut self) {
         self.objects.clear();
         self.players.clear();
+        let variables = [("round".to_owned(), 1), ("kept".to_owned(), 7)].into();
+        let items = BTreeMap::new();
+        self.scopes = [(GLOBAL, Belongings { items, variables })].into();
         for id in BASE {
             let status = self.draw_status();
             self.objects.insert(ObjectId(id), status);
@@ -103,7 +117,47 @@ impl Game {
             let status = self.draw_status();
             self.objects.insert(id, status);
         }
+        self.change_scopes(server);
         Ok(())
+    }
+
+    /// Things are found and used up, and counted: now and then a few, and sometimes very many.
+    fn change_scopes(&mut self, server: &mut Server) {
+        let gone =
+            |scope: &ObjectId| *scope != GLOBAL && !self.players.values().any(|it| it == scope);
+        let gone: Vec<_> = self.scopes.keys().copied().filter(gone).collect();
+        for scope in gone {
+            self.scopes.remove(&scope);
+            server.clear_scope(scope);
+        }
+        let players = self.players.values().copied();
+        for scope in players.chain([GLOBAL]).collect::<Vec<_>>() {
+            let changes = [0, 0, 1, 2, 30][usize::try_from(self.rng.within(0..=4)).expect("few")];
+            for _ in 0..changes {
+                self.change_scope(server, scope);
+            }
+        }
+    }
+
+    fn change_scope(&mut self, server: &mut Server, scope: ObjectId) {
+        let [slot, count, variable, value, ..] = self.rng.next_u64().to_le_bytes();
+        let belongings = self.scopes.entry(scope).or_default();
+        let name = format!("v{}", variable % 40);
+        let value = i32::from(value % 4);
+        server.set_variable(scope, &name, value).expect("a few");
+        match value {
+            0 => belongings.variables.remove(&name),
+            value => belongings.variables.insert(name, value),
+        };
+        if scope != GLOBAL {
+            let (slot, count) = (slot % 20, u16::from(count % 3));
+            let item = Item::new(count, &format!("i{slot}"));
+            server.set_item(scope, slot, item).expect("a creature");
+            match count {
+                0 => belongings.items.remove(&slot),
+                count => belongings.items.insert(slot, count),
+            };
+        }
     }
 
     fn handle(
@@ -310,6 +364,12 @@ impl Game {
 /// How a creature wears the number of its player's last act.
 pub(super) fn worn(number: u32) -> u16 {
     u16::try_from(number).expect("a few hundred")
+}
+
+/// How everything moves, as it is published with a tick.
+pub(super) fn velocity(tick: u32) -> Vec2 {
+    let tick = f32::from(u16::try_from(tick % 1_000).expect("it is small"));
+    Vec2 { x: tick, y: -tick }
 }
 
 /// What a variable of the game is.

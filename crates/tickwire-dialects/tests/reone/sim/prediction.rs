@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use tickwire_dialects::reone::{
     AnyStatus, Client, ClientConfig, ClientId, CreatureStatus, Module, Object, ObjectId, PORT,
-    Pilot, Seat, Server, ServerConfig, ServerEvent, SteerError, Steering, Vec3,
+    Pilot, Seat, Server, ServerConfig, ServerEvent, SteerError, Vec3,
 };
 use tickwire_session::{Events as _, Instant};
 use tickwire_sim::{Chance, Conditions, Network, NodeId, Rng, TraceHash, addr};
-use tickwire_state::{CORRECTION, Motion, Prediction, PredictionFigures};
+use tickwire_state::{CORRECTION, Motion as _, Prediction, PredictionFigures};
 
 use super::{LONG, check};
+use crate::line::Line;
 
 const STEP: Duration = Duration::from_millis(50);
 /// Frames that are shown in a step.
@@ -24,6 +25,7 @@ const STEPS: u32 = 400;
 const OWN: ObjectId = ObjectId(1);
 /// Units that a creature moves in a step, at most.
 const SPEED: f32 = 0.5;
+const LINE: Line = Line { speed: SPEED };
 /// Units that it is pushed, and the steps between two pushes: more than a round trip and what it takes
 /// to repeat what was lost, so that no two of them are on the way together.
 const PUSH: f32 = 2.0;
@@ -35,35 +37,6 @@ const BAD: Conditions = Conditions {
     loss: Chance::percent(10),
     ..Conditions::IDEAL
 };
-
-/// A creature on a line. An input is its direction.
-#[derive(Clone, Copy)]
-struct Line;
-
-impl Motion for Line {
-    type State = f32;
-    type Input = i8;
-
-    fn step(&self, state: &f32, input: &i8) -> f32 {
-        state + f32::from(*input) * SPEED
-    }
-
-    fn distance(&self, shown: &f32, truth: &f32) -> f32 {
-        (shown - truth).abs()
-    }
-}
-
-impl Steering for Line {
-    const KIND: u8 = 4;
-
-    fn encode(&self, input: &i8, out: &mut Vec<u8>) {
-        out.extend(input.to_le_bytes());
-    }
-
-    fn state(&self, status: &CreatureStatus) -> f32 {
-        status.pos.x
-    }
-}
 
 struct Play {
     net: Network,
@@ -109,7 +82,7 @@ impl Play {
             rng,
             node,
             server_node,
-            pilot: Pilot::new(Line, shape),
+            pilot: Pilot::new(LINE, shape),
             truth: 0.0,
             input: 1,
             shown: None,
@@ -156,7 +129,7 @@ impl Play {
                     ..
                 } => {
                     let input = content.first().copied().unwrap_or(0).cast_signed();
-                    self.truth = Line.step(&self.truth, &input);
+                    self.truth = LINE.step(&self.truth, &input);
                     self.server.processed(client, id);
                 }
                 _ => {}
@@ -173,10 +146,7 @@ impl Play {
             pos,
             ..CreatureStatus::default()
         };
-        let own = Object {
-            id: OWN,
-            status: AnyStatus::Creature(creature),
-        };
+        let own = Object::new(OWN, AnyStatus::Creature(creature));
         self.server.publish(step, [own]);
     }
 

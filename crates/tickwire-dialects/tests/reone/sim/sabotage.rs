@@ -16,6 +16,8 @@ pub(super) enum Bug {
     AckAhead,
     /// Forgets to name the first object that did not change.
     NotKept,
+    /// Says that one more lies in a slot than does.
+    ItemMiscounted,
     /// Says of every sixteenth coded snapshot that it has a byte more or less than it has.
     Miscoded,
 }
@@ -33,6 +35,7 @@ impl Symptom for Bug {
             Self::OtherBaseline => "is not what was sent",
             Self::AckAhead => ", and shows ",
             Self::NotKept => "other objects than were sent",
+            Self::ItemMiscounted => "other things than were sent",
             Self::Miscoded => "of undecodable",
         }
     }
@@ -55,6 +58,12 @@ impl Spoil for Bug {
             let element = match element {
                 DownElement::EventAck(id) if *self == Self::AckAhead => {
                     DownElement::EventAck(id.next())
+                }
+                DownElement::InventoryDiff(mut diff) if *self == Self::ItemMiscounted => {
+                    diff.item = diff
+                        .item
+                        .map(|(count, what)| (count.saturating_add(1), what));
+                    DownElement::InventoryDiff(diff)
                 }
                 DownElement::KeepAlive { .. } if !has_kept => {
                     has_kept = true;

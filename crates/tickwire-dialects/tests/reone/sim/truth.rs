@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use tickwire_dialects::reone::{AnyStatus, ClientId, ObjectId, Server, Snapshot, SnapshotSeq};
+use tickwire_dialects::reone::{
+    AnyStatus, ClientId, GLOBAL, ObjectId, ScopeState, Server, Snapshot, SnapshotSeq,
+};
 use tickwire_state::SightRange;
 
-use super::game::Objects;
+use super::game::{Belongings, Game, Objects, velocity};
 
 /// How far players see.
 pub(super) const SIGHT: SightRange = SightRange {
@@ -25,8 +27,29 @@ pub(super) struct Truth {
 struct View {
     objects: BTreeMap<ObjectId, Option<AnyStatus>>,
     own: Option<ObjectId>,
+    /// What belongs to whom, as the server believes the client to hold it, and as it was.
+    scopes: Scopes,
+    published: BTreeMap<ObjectId, Belongings>,
     /// Somebody was not told everything.
     is_rationed: bool,
+}
+
+/// What belongs to the scopes of which a client is told.
+type Scopes = BTreeMap<ObjectId, Belongings>;
+
+/// What belongs to a scope, in the game's own words.
+fn belongings(state: &ScopeState) -> Belongings {
+    let items = state.items().map(|(slot, item)| {
+        assert_eq!(item.resref.as_str(), format!("i{slot}"));
+        (slot, item.count.get())
+    });
+    let variables = state.variables();
+    Belongings {
+        items: items.collect(),
+        variables: variables
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
+    }
 }
 
 impl Truth {
@@ -36,23 +59,28 @@ impl Truth {
     }
 
     /// Takes down the newest snapshot, which was published and handed to the network.
-    pub(super) fn record(
-        &mut self,
-        server: &Server,
-        objects: &Objects,
-        players: &BTreeMap<ClientId, ObjectId>,
-    ) {
+    pub(super) fn record(&mut self, server: &Server, game: &Game) {
         let newest = server.newest();
-        self.published.insert(newest, objects.clone());
+        self.published.insert(newest, game.objects.clone());
         let rationed = server.counters().rationed;
         let is_rationed = rationed > self.rationed;
         self.rationed = rationed;
         for (client, _) in server.clients() {
-            if let Some(objects) = server.view(client, newest) {
-                let own = players.get(&client).copied();
+            if let (Some(objects), Some(scopes)) =
+                (server.view(client, newest), server.scopes(client, newest))
+            {
+                let own = game.players.get(&client).copied();
+                let told = own.into_iter().chain([GLOBAL]);
+                let told = told.filter_map(|scope| Some((scope, game.scopes.get(&scope)?.clone())));
+                let told = told.filter(|(_, it)| *it != Belongings::default());
                 let view = View {
                     objects,
                     own,
+                    scopes: scopes
+                        .iter()
+                        .map(|(id, it)| (*id, belongings(it)))
+                        .collect(),
+                    published: told.collect(),
                     is_rationed,
                 };
                 self.views.insert((client, newest), view);
@@ -78,8 +106,27 @@ impl Truth {
             self.check_published(view, sequence, *id, status)
                 .map_err(|fault| format!("{client}, {sequence}: {id} {fault}"))?;
         }
+        let scopes: Scopes = snapshot
+            .scopes()
+            .map(|(id, it)| (id, belongings(it)))
+            .collect();
+        if scopes != view.scopes {
+            return Err(format!("{client}, {sequence}: other things than were sent"));
+        }
+        let moving = view.own.filter(|own| held.contains_key(own));
+        let told = moving.map(|own| snapshot.velocity(own));
+        if told.is_some_and(|told| told != Some(velocity(snapshot.tick))) {
+            return Err(format!(
+                "{client}, {sequence}: {told:?} at tick {}",
+                snapshot.tick
+            ));
+        }
         match view.is_rationed {
             true => Ok(()),
+            false if scopes != view.published => {
+                let (told, was) = (&scopes, &view.published);
+                Err(format!("{client}, {sequence}: {told:?} instead of {was:?}"))
+            }
             false => self
                 .check_range(view, sequence, &held)
                 .map_err(|fault| format!("{client}, {sequence}: {fault}")),

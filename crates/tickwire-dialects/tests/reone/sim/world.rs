@@ -7,7 +7,7 @@ use tickwire_dialects::reone::{Object, PORT, Phase, Server, ServerConfig};
 use tickwire_session::{Instant, Session};
 use tickwire_sim::{Network, NodeId, Rng, StreamConditions, Way, addr};
 
-use super::game::{Entry, Game};
+use super::game::{Entry, Game, velocity};
 use super::sabotage::Bug;
 use super::truth::{SIGHT, Truth};
 use super::viewer::Viewer;
@@ -110,12 +110,14 @@ impl World {
         let server = &mut self.server.server;
         self.game.play(now, server)?;
         let objects = self.game.objects.iter();
-        let objects = objects.map(|(&id, &status)| Object { id, status });
+        let objects = objects.map(|(&id, &status)| Object {
+            velocity: Some(velocity(self.tick)),
+            ..Object::new(id, status)
+        });
         server.publish(self.tick, objects);
         self.run_network(now);
         let server = &mut self.server.server;
-        self.truth
-            .record(server, &self.game.objects, &self.game.players);
+        self.truth.record(server, &self.game);
         if !self.is_silent {
             self.game.command(server);
         }
@@ -144,8 +146,8 @@ impl World {
         let module = self.game.module("tar_m02");
         let changed = self.server.server.change_module(self.net.now(), module);
         changed.expect("a good module");
-        self.truth
-            .begin(self.server.server.newest(), &self.game.objects);
+        let newest = self.server.server.newest();
+        self.truth.begin(newest, &self.game.objects);
     }
 
     /// Somebody looks on, and somebody who did has a creature again.
@@ -241,6 +243,7 @@ const NEVER_AT_A_CLIENT: &[&str] = &[
     "contradiction",
     "unknown_object",
     "object_twice",
+    "too_much",
     "ack_never_sent",
     "unexpected",
 ];

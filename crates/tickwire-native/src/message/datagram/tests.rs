@@ -46,6 +46,42 @@ fn inputs_survive_and_cost_little() {
     assert!(out.len() <= 22, "{} bytes", out.len());
 }
 
+/// An input of twelve bytes: two axes that move in every tick, and what is held.
+#[derive(Clone, Debug, PartialEq, Replicate)]
+struct Controls {
+    pitch: u16,
+    yaw: u16,
+    buttons: u32,
+    aimed_at: u32,
+}
+
+#[test]
+fn twelve_bytes_of_input_with_three_before_and_acknowledgements_take_forty() {
+    let controls = [0, 1, 2, 3].map(|age: u16| {
+        Quantised::new(&Controls {
+            pitch: 30_000 - 90 * age,
+            yaw: 9_000 + 120 * age,
+            buttons: 0xa5a5_a5a5,
+            aimed_at: 77,
+        })
+        .unwrap()
+    });
+    let (count, bits) = Inputs::encode(controls.iter());
+    let play = DatagramUp::Play {
+        acks: Some(Acks::with(None, PacketNumber(9))),
+        forget: false,
+        inputs: Inputs {
+            tick: 7,
+            count,
+            shown: 300,
+            bits: &bits,
+        },
+    };
+    let mut out = Vec::new();
+    play.encode(&mut out);
+    assert_eq!((count, out.len()), (4, 33));
+}
+
 #[test]
 fn a_datagram_of_every_kind_survives_and_no_prefix_of_it_is_whole() {
     let latest = Latest {

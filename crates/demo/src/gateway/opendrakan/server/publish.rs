@@ -6,7 +6,7 @@
 
 use tickwire_dialects::opendrakan::message::Lifecycle;
 use tickwire_dialects::opendrakan::{
-    Animation, AssetRef, ObjectId, Quat, Server, State, To, Value, Vec3,
+    Animation, AssetRef, ObjectId, ObjectTalk, Quat, Server, State, To, Value, Vec3,
 };
 use tickwire_session::Instant;
 
@@ -15,9 +15,10 @@ use crate::entity::Role;
 use crate::flight::narrow;
 use crate::gateway::opendrakan::words::{Kill, PilotNumber, ScoreLine};
 use crate::gateway::opendrakan::{
-    ARMED, EXPLOSION, GONE, HEALTH, KILLED, OWNER, PROTOTYPES, SCORE, SHIPS, SOUNDS, shot_asset,
+    ARMED, EXPLOSION, GONE, HEALTH, HIT, KILLED, OWNER, PROTOTYPES, SCORE, SHIPS, SOUNDS,
+    shot_asset,
 };
-use crate::{Arena, Entity, Event, Heading, Kind};
+use crate::{Arena, Entity, EntityId, Event, Heading, Kind};
 
 /// Bullets that are objects at a time. Each costs every client 600 bytes a second; more of them hit,
 /// but are not shown.
@@ -71,6 +72,7 @@ impl Gateway {
         ] {
             self.set(ship, state);
         }
+        self.live(ship, Lifecycle::Spawned);
     }
 
     pub(super) fn publish_things(&mut self, arena: &Arena) {
@@ -104,6 +106,7 @@ impl Gateway {
                     let thing = Thing {
                         id: self.announce(entity),
                         kind,
+                        owner: entity.owner,
                     };
                     self.things.insert(id, thing);
                 }
@@ -132,7 +135,6 @@ impl Gateway {
         let (_, prototype) = PROTOTYPES.iter().find(|(of, _)| *of == kind)?;
         // Numbers last for half a year of heavy fire.
         let object = self.server.create(*prototype).ok()?;
-        self.server.set_lifecycle(object, Lifecycle::Running).ok()?;
         self.set_states(object, entity, true);
         Some(object)
     }
@@ -176,11 +178,49 @@ impl Gateway {
         ] {
             self.set(object, state);
         }
+        self.live(object, Lifecycle::Running);
+    }
+
+    fn live(&mut self, object: ObjectId, lifecycle: Lifecycle) {
+        let set = self.server.set_lifecycle(object, lifecycle);
+        debug_assert!(set.is_ok(), "{set:?}");
     }
 
     fn set(&mut self, object: ObjectId, state: State) {
         let set = self.server.set(object, state);
         debug_assert!(set.is_ok(), "{set:?}");
+    }
+
+    /// Tells whoever was hit by whom, as a message from ship to ship.
+    pub(super) fn publish_hits(&mut self, arena: &Arena) {
+        for event in arena.events() {
+            let &Event::Collision { a, b, .. } = event else {
+                continue;
+            };
+            for (other, ship) in [(a, b), (b, a)] {
+                self.tell_hit(arena, other, ship);
+            }
+        }
+    }
+
+    fn tell_hit(&mut self, arena: &Arena, other: EntityId, ship: EntityId) -> Option<()> {
+        let hit = arena.entity(ship).filter(|hit| hit.kind() == Kind::Ship)?;
+        let of = |thing: &Thing| thing.owner;
+        let by = arena
+            .entity(other)
+            .map_or_else(|| self.things.get(&other).and_then(of), |other| other.owner);
+        let victim = hit.owner.filter(|victim| Some(*victim) != by)?;
+        let mut clients = self.clients.iter();
+        let (&client, _) = clients.find(|(_, player)| player.pilot == victim)?;
+        let talk = ObjectTalk {
+            channel: HIT,
+            sender: self.ships.get(&by?)?.id,
+            receiver: self.ships.get(&victim)?.id,
+        };
+        let health = [hit.health_percent()];
+        let told = self.server.send_object(To::One(client), talk, &health);
+        debug_assert!(told.is_ok(), "{told:?}");
+        Some(())
     }
 
     pub(super) fn publish_events(&mut self, now: Instant, arena: &Arena) {
