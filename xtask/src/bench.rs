@@ -22,17 +22,36 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if needs_peers(args) && !Cargo::new(BUILD_PEERS).run()?.success() {
+        anyhow::bail!(
+            "the libraries to compare with could not be built: name the benchmarks without `peers`"
+        );
+    }
     let status = build_command(args).run()?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
+/// Other libraries, in a workspace of their own: built for whoever compares with them.
+const BUILD_PEERS: &str = "build --release --manifest-path peers/Cargo.toml";
+
+/// What that makes, for the benchmark to find.
+const PEERS: &str = "peers/target/release/tickwire-peers";
+
+fn needs_peers(args: &Args) -> bool {
+    args.names.is_empty() || args.names.iter().any(|name| name == "peers")
+}
+
 fn build_command(args: &Args) -> Cargo {
     let json = if args.json { "--json" } else { "" };
-    Cargo::new(&format!(
+    let command = Cargo::new(&format!(
         "run --release -p tickwire-bench -- {json} {}",
         args.names.join(" ")
-    ))
+    ));
+    match needs_peers(args) {
+        true => command.var("TICKWIRE_PEERS", PEERS),
+        false => command,
+    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod length;
 mod links;
 mod names;
 mod purity;
+mod shown;
 mod skeleton;
 mod tree;
 mod vectors;
@@ -41,6 +42,10 @@ const RULES: &[(&str, Rule)] = &[
     ),
     ("links between documents lead somewhere", links::complaints),
     ("every golden vector is read by a test", vectors::complaints),
+    (
+        "what SECURITY.md calls shown is shown by a test",
+        shown::complaints,
+    ),
     ("a file is one idea, so it is short", length::complaints),
     ("files are named after what they hold", names::complaints),
     (

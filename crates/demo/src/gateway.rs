@@ -160,6 +160,9 @@ pub trait ServerGateway {
         false
     }
 
+    /// The server says something to everybody, where the protocol has a way to; elsewhere nobody hears of it.
+    fn tell_everybody(&mut self, _text: &str) {}
+
     /// Tells every client that it is over, in the protocol's own way or, where it has none, in the game's.
     fn shut_down(&mut self, now: Instant) {
         self.session().shut_down(now);

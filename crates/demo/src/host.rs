@@ -170,6 +170,22 @@ impl Host {
         }
     }
 
+    /// Says something to everybody whose protocol has a way to say it.
+    pub fn tell_everybody(&mut self, text: &str) {
+        for gateway in &mut self.gateways {
+            gateway.tell_everybody(text);
+        }
+    }
+
+    /// How many peers the sessions have, also those that have not joined yet.
+    pub fn peers(&self) -> usize {
+        let mut peers = 0;
+        for gateway in &self.gateways {
+            gateway.figures().visit_peers(&mut |_| peers += 1);
+        }
+        peers
+    }
+
     /// Tells everybody that it is over.
     pub fn shut_down(&mut self, now: Instant) {
         for gateway in &mut self.gateways {

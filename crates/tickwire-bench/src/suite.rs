@@ -8,6 +8,7 @@ mod coding;
 mod echo;
 mod masks;
 mod objects;
+mod peers;
 mod quic;
 mod records;
 mod reone;
@@ -49,6 +50,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "quic",
         about: "links over QUIC against UDP in the clear",
         run: quic::run,
+    },
+    Benchmark {
+        name: "peers",
+        about: "links over QUIC against renet_netcode",
+        run: peers::run,
     },
     Benchmark {
         name: "records",

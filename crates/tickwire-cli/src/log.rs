@@ -5,9 +5,9 @@
 //! [`Log::is_read`] says so, and whoever prints only for that reader can end.
 
 use std::io::Write;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Writes lines in the background.
 #[derive(Debug)]
 pub(crate) struct Log {
-    lines: Option<SyncSender<String>>,
+    lines: Option<Arc<SyncSender<String>>>,
     writer: Option<JoinHandle<()>>,
     is_read: Arc<AtomicBool>,
 }
@@ -50,7 +50,7 @@ impl Log {
             }
         });
         Self {
-            lines: Some(lines),
+            lines: Some(Arc::new(lines)),
             writer: Some(writer),
             is_read,
         }
@@ -61,9 +61,26 @@ impl Log {
         self.is_read.load(Ordering::Relaxed)
     }
 
+    /// Another way to write lines, for as long as this is there.
+    pub(crate) fn writer(&self) -> LogWriter {
+        LogWriter(self.lines.as_ref().map(Arc::downgrade).unwrap_or_default())
+    }
+
     pub(crate) fn line(&self, line: String) {
         if let Some(lines) = &self.lines {
             // Full, or nobody reads: the line is lost, the game goes on.
+            lines.try_send(line).ok();
+        }
+    }
+}
+
+/// Writes lines of a [`Log`] without keeping it from ending.
+#[derive(Clone, Debug)]
+pub(crate) struct LogWriter(Weak<SyncSender<String>>);
+
+impl LogWriter {
+    pub(crate) fn line(&self, line: String) {
+        if let Some(lines) = self.0.upgrade() {
             lines.try_send(line).ok();
         }
     }

@@ -26,7 +26,10 @@ mod screen;
 mod serve;
 #[cfg(test)]
 mod snapshot;
+mod status;
 mod stop;
+mod ticket;
+mod trace;
 mod tunnel;
 mod wait;
 mod weapons;
@@ -66,8 +69,8 @@ enum Command {
     Inspect(inspect::Args),
     Lag(lag::Args),
     Save(save::Args),
-    Status(quic::StatusArgs),
-    Ticket(quic::TicketArgs),
+    Status(status::Args),
+    Ticket(ticket::Args),
     Tunnel(tunnel::Args),
 }
 
@@ -83,8 +86,8 @@ fn main() -> ExitCode {
         Some(Command::Lag(args)) => lag::run(&args),
         Some(Command::Save(args)) => save::run(&args),
         Some(Command::Tunnel(args)) => tunnel::run(&args),
-        Some(Command::Status(args)) => quic::ask_status(&args),
-        Some(Command::Ticket(args)) => quic::issue_ticket(&args),
+        Some(Command::Status(args)) => status::run(&args),
+        Some(Command::Ticket(args)) => ticket::run(&args),
     };
     match result {
         Ok(code) => code,

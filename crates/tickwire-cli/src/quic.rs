@@ -7,23 +7,20 @@ use std::collections::BTreeSet;
 use std::env;
 use std::fmt;
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use anyhow::Context;
-use tickwire_net::quic::{
-    Client, Fingerprint, Identity, Server, TicketIssuer, Trust, status_answer, status_question,
-};
+use tickwire_net::quic::{Client, Fingerprint, Identity, Server, TicketIssuer, Trust};
 use tickwire_net::{Driver, ListenerId, NodeId};
 use tickwire_session::Addr;
 
 use crate::address;
 use crate::misuse::Misuse;
 use crate::serve::report::Report;
+use crate::ticket::Ticket;
 
 /// The port of every protocol over QUIC, unless told otherwise.
 pub(crate) const PORT: u16 = 27_443;
@@ -58,6 +55,12 @@ pub(crate) struct ServerArgs {
     #[arg(long, value_name = "N", requires = "quic")]
     max_players: Option<usize>,
 
+    /// At most so many of them from one address; whoever hangs up has its place for a minute more.
+    ///
+    /// Otherwise 64 if other machines can connect, and no limit on this machine alone.
+    #[arg(long, value_name = "N", requires = "quic", value_parser = clap::value_parser!(u16).range(1..))]
+    max_per_address: Option<u16>,
+
     /// A file of addresses, one a line, from which nothing is read over QUIC. Read again on SIGHUP.
     #[arg(long, value_name = "FILE", requires = "quic")]
     banned: Option<PathBuf>,
@@ -90,16 +93,22 @@ pub(crate) struct Listening {
 
 impl Listening {
     /// What is answered to `tickwire status`.
-    pub(crate) fn tell_status(&self, driver: &mut Driver, report: &Report) {
+    pub(crate) fn tell_status(&self, driver: &mut Driver, report: &Report, is_draining: bool) {
         let players: usize = report.doors.iter().map(|door| door.players).sum();
         let protocols: Vec<_> = report.doors.iter().map(|door| door.protocol).collect();
         let text = format!(
-            "name {}\nversion {}\nprotocols {}\nplayers {players}",
+            "name {}\nversion {}\nprotocols {}\nplayers {players}{}",
             self.name,
             env!("CARGO_PKG_VERSION"),
             protocols.join(" "),
+            if is_draining { "\ndraining" } else { "" },
         );
         driver.set_status(self.id, text);
+    }
+
+    /// Lets nobody in any more.
+    pub(crate) fn close_door(&self, driver: &mut Driver) {
+        driver.close_door(self.id);
     }
 
     /// Reads the certificate and the list of the banned again, if somebody asked for it. Nobody who plays
@@ -160,6 +169,11 @@ impl ServerArgs {
         if let Some(most) = self.max_players {
             server = server.links(most);
         }
+        let share = self.max_per_address.map(usize::from);
+        let public_share = || (!addr.ip().is_loopback()).then_some(ADDRESS_SHARE);
+        if let Some(most) = share.or_else(public_share) {
+            server = server.links_per_address(most);
+        }
         let fingerprint = server.fingerprint();
         let id = driver.listen(addr, server).context("cannot serve QUIC")?;
         let addr = driver.listener_addr(id).unwrap_or(addr);
@@ -203,8 +217,11 @@ fn read_banned(file: &Path) -> anyhow::Result<BTreeSet<IpAddr>> {
         .collect()
 }
 
+/// Links of one address, unless told otherwise: a LAN party behind one router.
+const ADDRESS_SHARE: usize = 64;
+
 /// What an identity's secret for tickets is called.
-const TICKETS: &str = "tickets";
+pub(crate) const TICKETS: &str = "tickets";
 
 /// What `play` and `bots` take.
 #[derive(Debug, clap::Args)]
@@ -281,7 +298,7 @@ impl ClientArgs {
 }
 
 /// What was named, or a file or folder in the user's own for such things.
-fn folder(named: Option<&PathBuf>, name: &str) -> anyhow::Result<PathBuf> {
+pub(crate) fn folder(named: Option<&PathBuf>, name: &str) -> anyhow::Result<PathBuf> {
     if let Some(named) = named {
         return Ok(named.clone());
     }
@@ -304,108 +321,5 @@ pub(crate) fn warn_of_clear_ports(open: &[(&'static str, SocketAddr)]) {
             "tickwire: {protocol} is in the clear on {addr}: anybody on the way can read and change \
              it; `serve --quic=HOST` encrypts"
         );
-    }
-}
-
-/// Ask a server that listens for QUIC who it is: its name, protocols, players and version.
-///
-/// Takes no handshake, and tells nothing that is secret. Exits with 1 if nobody answers.
-#[derive(Debug, clap::Args)]
-pub(crate) struct StatusArgs {
-    /// The server; without a port, 27443.
-    #[arg(value_name = "HOST[:PORT]")]
-    server: String,
-}
-
-/// Bytes of a question: more than any answer has.
-const QUESTION: usize = 512;
-
-/// How often it is asked, and how long each answer is waited for.
-const TRIES: u32 = 3;
-const PATIENCE: Duration = Duration::from_secs(1);
-
-pub(crate) fn ask_status(args: &StatusArgs) -> anyhow::Result<ExitCode> {
-    let server = address::resolve(&args.server, PORT)?;
-    let any: SocketAddr = match server {
-        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
-    };
-    let socket = UdpSocket::bind(any).context("there is no socket to be had")?;
-    socket.connect(server)?;
-    socket.set_read_timeout(Some(PATIENCE))?;
-    let [a, b, c, d, e, f, g, h, ..] = tickwire_net::secret()?;
-    let number = [a, b, c, d, e, f, g, h];
-    let mut answer = [0; QUESTION];
-    for _ in 0..TRIES {
-        socket.send(&status_question(number, QUESTION))?;
-        if let Ok(length) = socket.recv(&mut answer)
-            && let Some(text) = status_answer(number, &answer[..length])
-        {
-            println!("{}", printable(text));
-            return Ok(ExitCode::SUCCESS);
-        }
-    }
-    anyhow::bail!("{server}: no server answered")
-}
-
-/// A stranger's text, without what a terminal would obey.
-fn printable(text: &str) -> String {
-    let is_plain = |letter: &char| *letter == '\n' || !letter.is_control();
-    text.chars().filter(is_plain).collect()
-}
-
-/// Issue a ticket that lets one client in, once.
-///
-/// For a server that runs with --tickets and the same identity. Prints the ticket, for `--ticket`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct TicketArgs {
-    /// Where the server's key is kept; otherwise in the user's state folder.
-    #[arg(long, value_name = "DIR")]
-    identity: Option<PathBuf>,
-
-    /// How long it is good. That it was used is forgotten when the server restarts: let it be short.
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    minutes: u32,
-}
-
-pub(crate) fn issue_ticket(args: &TicketArgs) -> anyhow::Result<ExitCode> {
-    let identity = Identity::load_or_create(&folder(args.identity.as_ref(), "identity")?)?;
-    let issuer = TicketIssuer::new(&identity.derive(TICKETS));
-    let lifetime = Duration::from_secs(60 * u64::from(args.minutes));
-    let ticket = issuer
-        .issue(lifetime)
-        .context("the system has no randomness")?;
-    let digits: String = ticket.iter().map(|byte| format!("{byte:02x}")).collect();
-    println!("{digits}");
-    Ok(ExitCode::SUCCESS)
-}
-
-/// A ticket as people pass it on: in hexadecimal digits.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-struct Ticket(Vec<u8>);
-
-impl Ticket {
-    fn parse(typed: &str) -> Result<Self, String> {
-        let broken = || "a ticket is what `tickwire ticket` prints: hexadecimal digits".to_owned();
-        let pairs = typed.as_bytes().chunks(2);
-        let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
-        let bytes = pairs.map(byte).collect::<Option<_>>().ok_or_else(broken)?;
-        if typed.len() % 2 == 1 || !typed.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err(broken());
-        }
-        Ok(Self(bytes))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_ticket_is_read_in_whole_bytes() {
-        assert_eq!(Ticket::parse("00ff1A"), Ok(Ticket(vec![0, 0xff, 0x1a])));
-        for wrong in ["0", "0g", "+1", "a€"] {
-            assert!(Ticket::parse(wrong).is_err(), "{wrong}");
-        }
     }
 }

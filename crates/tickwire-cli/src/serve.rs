@@ -2,6 +2,7 @@
 
 mod camera;
 mod company;
+mod drain;
 mod game;
 mod lines;
 mod listen;
@@ -28,14 +29,17 @@ use crate::quic;
 use crate::record::RecordFile;
 use crate::save::{self, SaveFile};
 use crate::stop::Stop;
+use crate::trace::{self, LogLevel};
 use crate::{address, screen};
 use camera::Camera;
 use company::{Company, Wanted};
+use drain::Drain;
 use game::Game;
 use lines::Lines;
 use listen::Listen;
 use meter::Meter;
 use reone::ReoneArgs;
+use report::Report;
 
 /// Serve the arena and the tile world, on one protocol or on all of them.
 ///
@@ -95,6 +99,15 @@ pub(crate) struct Args {
     /// End by itself after this time.
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
+
+    /// When asked to end, let nobody in any more and give those who play so many seconds to leave. Asked
+    /// again, it ends at once.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    drain: u32,
+
+    /// What is logged of connections, among the other lines.
+    #[arg(long, value_name = "LEVEL", default_value = "warn")]
+    log: LogLevel,
 
     /// Every line as a JSON object.
     #[arg(long)]
@@ -196,11 +209,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let until = args
         .seconds
         .map(|seconds| driver.now() + Duration::from_secs(seconds));
-    let mut face = if args.dashboard {
-        Face::Dashboard(Box::new(Dashboard::open(open)?))
-    } else {
-        Face::Lines(Lines::open(args.json, &open))
-    };
+    let mut face = Face::open(args, open)?;
     let mut game = Game {
         host,
         company,
@@ -209,6 +218,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         records,
         camera,
         encrypted,
+        drain: Drain::new(args.drain),
     };
     let served = serve(&mut driver, &mut game, &mut face, &stop, until);
     // First, so that what comes next can be read, and a second Ctrl-C ends it at once.
@@ -293,6 +303,43 @@ enum Face {
 }
 
 impl Face {
+    fn open(args: &Args, open: Vec<(&'static str, String)>) -> anyhow::Result<Self> {
+        if args.dashboard {
+            return Ok(Self::Dashboard(Box::new(Dashboard::open(open)?)));
+        }
+        let lines = Lines::open(args.json, &open);
+        trace::install(args.log, args.json, lines.writer())?;
+        Ok(Self::Lines(lines))
+    }
+
+    /// Shows what happened; whoever looks may want it to end.
+    fn show(
+        &mut self,
+        now: Instant,
+        host: &Host,
+        notices: &[Notice],
+        report: Option<Report>,
+        stop: &Stop,
+    ) {
+        match self {
+            Self::Lines(lines) => {
+                notices.iter().for_each(|notice| lines.notice(now, notice));
+                report.iter().for_each(|report| lines.report(report));
+                if !lines.is_read() {
+                    stop.ask();
+                }
+            }
+            Self::Dashboard(dashboard) => {
+                let texts = notices.iter().map(ToString::to_string);
+                texts.for_each(|text| dashboard.add_notice(now, text));
+                report
+                    .into_iter()
+                    .for_each(|report| dashboard.add_report(report));
+                dashboard.refresh(now, host, stop);
+            }
+        }
+    }
+
     fn close(self) -> anyhow::Result<()> {
         match self {
             Self::Lines(_) => Ok(()),
@@ -312,7 +359,13 @@ fn serve(
     let mut pace = Pace::new(driver.now());
     let mut notices = Vec::new();
     let mut was_busy = false;
-    while !stop.is_asked() && until.is_none_or(|until| driver.now() < until) {
+    while until.is_none_or(|until| driver.now() < until) {
+        if stop.is_asked() {
+            notices.extend(game.drain(driver));
+            if game.drain.is_over(driver.now(), game.guests()) {
+                break;
+            }
+        }
         game.drive(driver, pace.due(), Driver::run_until)?;
         let now = driver.now();
         let Game {
@@ -323,6 +376,7 @@ fn serve(
             records,
             camera,
             encrypted,
+            drain,
         } = &mut *game;
         if let Some(encrypted) = encrypted {
             encrypted.read_again(driver);
@@ -345,31 +399,14 @@ fn serve(
         }
         let report = meter.measure(now, host, driver.counters());
         if let (Some(encrypted), Some(report)) = (&*encrypted, &report) {
-            encrypted.tell_status(driver, report);
+            encrypted.tell_status(driver, report, drain.is_begun());
         }
-        match face {
-            Face::Lines(lines) => {
-                notices.iter().for_each(|notice| lines.notice(now, notice));
-                report.iter().for_each(|report| lines.report(report));
-                if !lines.is_read() {
-                    stop.ask();
-                }
-            }
-            Face::Dashboard(dashboard) => {
-                notices
-                    .iter()
-                    .for_each(|notice| dashboard.add_notice(now, notice.to_string()));
-                report
-                    .into_iter()
-                    .for_each(|report| dashboard.add_report(report));
-                dashboard.refresh(now, host, stop);
-            }
-        }
+        face.show(now, host, &notices, report, stop);
         notices.clear();
         pace.made_step(driver.now());
         if pace.is_busy() != was_busy {
             was_busy = pace.is_busy();
-            host.set_busy(was_busy);
+            host.set_busy(was_busy || drain.is_begun());
             notices.push(Notice::Busy { is_busy: was_busy });
         }
     }

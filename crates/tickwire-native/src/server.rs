@@ -44,7 +44,7 @@ use crate::reason::EndReason;
 use crate::ticket::{Ticket, Tickets};
 use event::Waiting;
 use inputs::TickClock;
-use player::{Connection, LatestOut, Player};
+use player::{Connection, LatestOut, Player, Presence};
 
 pub use event::{AdvanceError, Question, SayError, ServerCounters, ServerEvent, To};
 
@@ -445,6 +445,14 @@ impl<G: Game> Server<G> {
     /// Sends a player away, with words for it.
     pub fn kick(&mut self, now: Instant, player: PlayerId, words: &str) {
         self.remove_player(now, player, EndReason::Kicked, words);
+    }
+
+    /// Where a player's connection comes from; `None` while it is away.
+    pub fn host(&self, player: PlayerId) -> Option<Host> {
+        match self.players.get(&player)?.presence {
+            Presence::Here(peer) => Some(self.peers.get(peer)?.link.host()),
+            Presence::Away { .. } => None,
+        }
     }
 
     /// Sends a player away, and lets nobody join from its host any more.

@@ -178,6 +178,9 @@ pub const LINK_DATAGRAMS_QUEUED: usize =
 /// They are handed in within the turn that received them.
 pub const LINK_DATAGRAMS_RECEIVED: usize = 64 * 1_024;
 
+/// Datagrams of a peer whose ticket was not checked yet: an honest client's first inputs. The newest stay.
+pub const LINK_DATAGRAMS_EARLY: usize = 8;
+
 /// Packets of a link that begins: with it a datagram of 1,200 bytes fits.
 ///
 /// An IPv4 packet of 1,280 bytes. Where that does not pass, a link falls back to 1,200.
@@ -204,6 +207,17 @@ pub const ACKED_PACKETS: u32 = 10;
 /// no longer than a round trip.
 pub const ACKED_WITHIN: Duration = Duration::from_millis(100);
 
+/// Addresses that are banned one by one; beyond that some of the first are let in again.
+pub const BANNED: usize = 65_536;
+
+/// How long a link that its session did not end counts among those of its address.
+///
+/// Sessions keep a place for whoever may come back, for a minute at most.
+pub const LINK_REST: Duration = Duration::from_secs(60);
+
+/// Addresses of which it is remembered that links of theirs just ended; beyond that the first are forgotten.
+pub const LINK_RESTING: usize = 4_096;
+
 /// Links whose reason of ending is remembered.
 pub const LINK_FAILURES: usize = 64;
 
@@ -221,7 +235,8 @@ pub const HANDSHAKES_WAITING: usize = 256;
 /// address that it claims goes no further.
 pub const HANDSHAKES_UNVALIDATED: usize = 128;
 
-/// Connections whose handshake is not over, or whose ticket was not checked.
+/// Connections whose handshake is not over, or whose ticket was not checked. One more pushes out the oldest of
+/// the host with the most.
 pub const HALF_OPEN: usize = 256;
 
 /// How long a connection may be half open; as for every other proof.

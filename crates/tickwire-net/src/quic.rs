@@ -18,7 +18,7 @@
 //!
 //! `identity` holds what a server proves and `trust` what a client wants proved; `config` sets every
 //! window, buffer and timer. `endpoint` is a socket with its connections, `door` what is spent on
-//! strangers, `link` one connection, `stream` one stream of it. `status` is asked and answered on the same
+//! strangers, `share` what one address may have, `link` one connection, `stream` one stream of it. `status` is asked and answered on the same
 //! port without a connection.
 
 pub(crate) mod config;
@@ -28,12 +28,14 @@ pub(crate) mod endpoint;
 mod failure;
 mod identity;
 pub(crate) mod link;
+mod share;
 mod status;
 pub(crate) mod stream;
 mod ticket;
 mod trust;
 
 pub use config::{Client, Server};
+pub use congestion::Congestion;
 pub use failure::LinkFailure;
 pub use identity::{Fingerprint, Identity, IdentityError, NoFingerprint, derive_secret};
 pub use status::{StatusNumber, status_answer, status_question};

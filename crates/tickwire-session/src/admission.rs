@@ -18,7 +18,7 @@ use core::fmt;
 use core::time::Duration;
 
 use crate::bucket::HostBuckets;
-use crate::{Host, Instant, PeerId, TokenBucket};
+use crate::{Host, Instant, TokenBucket};
 
 /// How long a connection may stay without having proved an address or logged in.
 pub const PROOF_PATIENCE: Duration = Duration::from_secs(5);
@@ -111,20 +111,30 @@ impl Joins {
     }
 }
 
-/// The connections that have not proved who they are.
-#[derive(Debug, Default)]
-pub(crate) struct Waiting {
-    by_age: BTreeSet<(Instant, PeerId)>,
+/// The connections that have not proved who they are, by whatever names them.
+#[derive(Debug)]
+pub struct Waiting<Id> {
+    most: usize,
+    by_age: BTreeSet<(Instant, Id)>,
     /// Within a host, oldest first.
-    by_host: BTreeMap<Host, BTreeSet<(Instant, PeerId)>>,
+    by_host: BTreeMap<Host, BTreeSet<(Instant, Id)>>,
 }
 
-impl Waiting {
+impl<Id: Copy + Ord> Waiting<Id> {
+    /// Has places for so many.
+    pub const fn new(most: usize) -> Self {
+        Self {
+            most,
+            by_age: BTreeSet::new(),
+            by_host: BTreeMap::new(),
+        }
+    }
+
     /// Lets a connection in. Returns one that has to go for it.
-    pub(crate) fn enter(&mut self, now: Instant, host: Host, peer: PeerId) -> Option<PeerId> {
-        self.by_age.insert((now, peer));
-        self.by_host.entry(host).or_default().insert((now, peer));
-        if self.by_age.len() <= WAITING_MAX {
+    pub fn enter(&mut self, now: Instant, host: Host, id: Id) -> Option<Id> {
+        self.by_age.insert((now, id));
+        self.by_host.entry(host).or_default().insert((now, id));
+        if self.by_age.len() <= self.most {
             return None;
         }
         // Among equals the oldest connection decides, so that one of a kind is not pushed out by
@@ -132,7 +142,7 @@ impl Waiting {
         let (host, &(since, gone)) = self
             .by_host
             .iter()
-            .filter_map(|(host, peers)| Some((peers.len(), *host, peers.first()?)))
+            .filter_map(|(host, ids)| Some((ids.len(), *host, ids.first()?)))
             .max_by_key(|&(count, _, oldest)| (count, core::cmp::Reverse(oldest)))
             .map(|(_, host, oldest)| (host, oldest))?;
         self.leave(since, host, gone);
@@ -140,18 +150,18 @@ impl Waiting {
     }
 
     /// A connection proved itself, or ended. One that is not here is no mistake.
-    pub(crate) fn leave(&mut self, since: Instant, host: Host, peer: PeerId) {
-        self.by_age.remove(&(since, peer));
+    pub fn leave(&mut self, since: Instant, host: Host, id: Id) {
+        self.by_age.remove(&(since, id));
         if let Some(of_host) = self.by_host.get_mut(&host) {
-            of_host.remove(&(since, peer));
+            of_host.remove(&(since, id));
             if of_host.is_empty() {
                 self.by_host.remove(&host);
             }
         }
     }
 
-    /// The oldest connection whose time is over. It stays here until it is closed.
-    pub(crate) fn oldest(&self) -> Option<(Instant, PeerId)> {
+    /// The oldest connection, and since when it is here. It stays until it leaves.
+    pub fn oldest(&self) -> Option<(Instant, Id)> {
         self.by_age.first().copied()
     }
 }
@@ -159,6 +169,7 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::PeerId;
 
     const fn at(ms: u64) -> Instant {
         Instant::from_millis(ms)
@@ -170,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_full_house_pushes_out_the_oldest_of_the_host_with_the_most() {
-        let mut waiting = Waiting::default();
+        let mut waiting = Waiting::new(WAITING_MAX);
         assert_eq!(waiting.enter(at(0), host(1), PeerId(0)), None);
         let crowd = u32::try_from(WAITING_MAX).unwrap() - 1;
         for number in 1..=crowd {
@@ -193,7 +204,7 @@ mod tests {
 
     #[test]
     fn of_equals_the_oldest_goes() {
-        let mut waiting = Waiting::default();
+        let mut waiting = Waiting::new(WAITING_MAX);
         let full = u32::try_from(WAITING_MAX).unwrap();
         for number in 0..full {
             waiting.enter(at(number.into()), host(number.into()), PeerId(number));
@@ -206,7 +217,7 @@ mod tests {
 
     #[test]
     fn nothing_is_left_of_those_who_went() {
-        let mut waiting = Waiting::default();
+        let mut waiting = Waiting::new(WAITING_MAX);
         waiting.enter(at(1), host(1), PeerId(1));
         waiting.leave(at(1), host(1), PeerId(1));
         waiting.leave(at(1), host(1), PeerId(1));

@@ -51,7 +51,7 @@ pub use action::{
 };
 pub use admission::{
     JOIN_REFILL, JOIN_REFILL_A_HOST, JOINS, JOINS_A_HOST, Joins, NotAdmitted, PROOF_PATIENCE,
-    WAITING_MAX,
+    WAITING_MAX, Waiting,
 };
 pub use attach::{Attached, Attachments, Denied, Token, WRONG_TOKEN_REFILL, WRONG_TOKENS};
 pub use backlog::Backlog;

@@ -18,7 +18,7 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
-use crate::admission::{Joins, NotAdmitted, PROOF_PATIENCE, Waiting};
+use crate::admission::{Joins, NotAdmitted, PROOF_PATIENCE, WAITING_MAX, Waiting};
 use crate::{
     Addr, Attached, Attachments, Denied, Host, Instant, Path, PeerStats, Room, Rooms, StreamId,
     Token, Traffic, Transmit,
@@ -35,7 +35,7 @@ pub struct Peers<P> {
     streams: BTreeMap<StreamId, PeerId>,
     attachments: Attachments<PeerId>,
     rooms: Rooms,
-    waiting: Waiting,
+    waiting: Waiting<PeerId>,
     joins: Joins,
     /// Who may have something to write, each once. Some may be gone.
     ready: VecDeque<PeerId>,
@@ -125,7 +125,7 @@ impl<P> Peers<P> {
             streams: BTreeMap::new(),
             attachments: Attachments::new(secret),
             rooms: Rooms::new(rooms),
-            waiting: Waiting::default(),
+            waiting: Waiting::new(WAITING_MAX),
             joins: Joins::new(now),
             ready: VecDeque::new(),
             deadlines: BTreeSet::new(),

@@ -13,7 +13,7 @@ use tickwire_net::{Carries, Driver, ListenerId, NodeId};
 use tickwire_replica::Archetype;
 use tickwire_replica::world::{Audience, Groups, Past, World, WorldError};
 use tickwire_session::bulk::{ContentHash, ShelfError};
-use tickwire_session::{Events as _, Instant, Session as _};
+use tickwire_session::{Addr, Events as _, Host, Instant, Session as _};
 
 use crate::client::Client;
 use crate::error::Error;
@@ -354,6 +354,11 @@ impl<G: Game> Server<G> {
 
     /// Sends a player away, and lets nobody join from its host any more.
     pub fn ban(&mut self, player: PlayerId, words: &str) {
+        // A session knows a link by its number. Where that comes from, and who comes next from there, only the
+        // driver knows.
+        if let Some(host @ Host::Link(_)) = self.session.host(player) {
+            self.driver.ban_peer(Addr { host, port: 0 });
+        }
         self.session.ban(self.driver.now(), player, words);
     }
 

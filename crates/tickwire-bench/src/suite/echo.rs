@@ -9,7 +9,7 @@
     unsafe_code,
     reason = "the batched system calls have no safe interface"
 )]
-mod bare;
+pub(super) mod bare;
 mod load;
 
 use std::net::UdpSocket;

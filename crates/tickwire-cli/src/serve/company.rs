@@ -72,6 +72,10 @@ impl Company {
         Ok(Self { bots })
     }
 
+    pub(super) fn count(&self) -> usize {
+        self.bots.len()
+    }
+
     /// Their sessions, in the order of their nodes.
     pub(super) fn sessions(&mut self) -> impl Iterator<Item = &mut dyn Session> {
         self.bots.iter_mut().map(|bot| bot.gateway_mut().session())

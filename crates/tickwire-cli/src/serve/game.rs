@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use anyhow::Context;
 use tickwire_demo::Host;
+use tickwire_demo::gateway::Notice;
 use tickwire_net::Driver;
 use tickwire_session::{Instant, Session};
 
 use super::camera::Camera;
 use super::company::Company;
+use super::drain::Drain;
 use super::meter::Meter;
 use crate::quic;
 use crate::record::RecordFile;
@@ -31,6 +33,7 @@ pub(super) struct Game {
     pub(super) camera: Option<Camera>,
     /// Where it is reached over QUIC.
     pub(super) encrypted: Option<quic::Listening>,
+    pub(super) drain: Drain,
 }
 
 impl Game {
@@ -53,6 +56,28 @@ impl Game {
         sessions.extend(self.company.sessions());
         sessions.extend(self.camera.as_mut().map(Camera::session));
         run(driver, until, &mut sessions).context("waiting for sockets failed")
+    }
+
+    /// Somebody asked for the end: nobody new is let in, and everybody is told how long there is. Says so once.
+    pub(super) fn drain(&mut self, driver: &mut Driver) -> Option<Notice> {
+        let patience = self.drain.begin(driver.now())?;
+        if patience.is_zero() {
+            return None;
+        }
+        self.host.set_busy(true);
+        if let Some(encrypted) = &self.encrypted {
+            encrypted.close_door(driver);
+        }
+        let seconds = patience.as_secs();
+        let text = format!("the server ends in {seconds} s: please leave");
+        self.host.tell_everybody(&text);
+        let name = "server".into();
+        Some(Notice::Said { name, text })
+    }
+
+    /// Peers that are not the server's own bots.
+    pub(super) fn guests(&self) -> usize {
+        self.host.peers().saturating_sub(self.company.count())
     }
 
     /// Ends the recordings.

@@ -5,7 +5,7 @@ use tickwire_demo::gateway::Notice;
 use tickwire_session::Instant;
 
 use super::report::Report;
-use crate::log::Log;
+use crate::log::{Log, LogWriter};
 
 /// Writes lines to standard output.
 #[derive(Debug)]
@@ -31,6 +31,11 @@ impl Lines {
     /// Whether somebody may still read them: `tickwire serve | head` ends with `head`.
     pub(super) fn is_read(&self) -> bool {
         self.log.is_read()
+    }
+
+    /// For what others have to say.
+    pub(super) fn writer(&self) -> LogWriter {
+        self.log.writer()
     }
 
     pub(super) fn notice(&self, now: Instant, notice: &Notice) {

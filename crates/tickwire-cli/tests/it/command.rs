@@ -2,6 +2,7 @@
 //!
 //! Whatever is waited for has a deadline, and whatever was started ends with its owner.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -60,15 +61,24 @@ pub(crate) fn start_typing(arguments: &[&str]) -> (Running, ChildStdin) {
 
 /// The same in a folder, where it also keeps what it remembers.
 pub(crate) fn start_in(folder: &Path, arguments: &[&str]) -> Running {
+    start_with(folder, arguments, Stdio::inherit())
+}
+
+/// The same, with what it says on standard error in a file of the folder.
+pub(crate) fn start_logged(folder: &Path, arguments: &[&str]) -> Running {
+    let errors = File::create(folder.join("stderr")).expect("a file");
+    start_with(folder, arguments, errors.into())
+}
+
+fn start_with(folder: &Path, arguments: &[&str], errors: Stdio) -> Running {
     let mut command = tickwire(arguments);
     command.current_dir(folder).env("XDG_STATE_HOME", folder);
-    spawn(&mut command)
+    spawn(command.stderr(errors))
 }
 
 fn spawn(command: &mut Command) -> Running {
     let mut child = command
         .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
         .spawn()
         .expect("the command starts");
     let stdout = child.stdout.take().expect("stdout is piped");
@@ -140,7 +150,11 @@ impl Running {
 
     /// Asks the process to end, as a service manager does.
     pub(crate) fn terminate(&self) {
-        let kill = format!("kill -TERM {}", self.child.id());
+        self.signal("TERM");
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.child.id());
         let status = Command::new("sh")
             .args(["-c", &kill])
             .status()

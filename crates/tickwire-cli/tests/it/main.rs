@@ -4,6 +4,7 @@ mod command;
 mod endings;
 mod inspect;
 mod lag;
+mod operation;
 mod pty;
 mod quic;
 mod readme;

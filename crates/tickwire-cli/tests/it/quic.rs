@@ -142,7 +142,7 @@ fn one_port_carries_every_protocol_and_a_player_may_move() {
 }
 
 /// Starts a server of everything over QUIC; returns where it is, and its fingerprint.
-fn serve(identity: &Path, at: &str, options: &[&str]) -> (Running, SocketAddr, String) {
+pub(crate) fn serve(identity: &Path, at: &str, options: &[&str]) -> (Running, SocketAddr, String) {
     let at = format!("--quic={at}");
     let identity = identity.to_str().unwrap();
     let mut arguments = vec!["serve", "all", &at, "--identity", identity];
@@ -157,7 +157,7 @@ fn serve(identity: &Path, at: &str, options: &[&str]) -> (Running, SocketAddr, S
 }
 
 /// What `bots` is told, to play over QUIC.
-fn bots<'a>(protocol: &'a str, at: &'a str, fingerprint: &'a str) -> Vec<&'a str> {
+pub(crate) fn bots<'a>(protocol: &'a str, at: &'a str, fingerprint: &'a str) -> Vec<&'a str> {
     let quic = [
         "--connect",
         at,
@@ -170,7 +170,7 @@ fn bots<'a>(protocol: &'a str, at: &'a str, fingerprint: &'a str) -> Vec<&'a str
     arguments
 }
 
-fn report(done: &Done) -> Value {
+pub(crate) fn report(done: &Done) -> Value {
     serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}"))
 }
 
@@ -189,15 +189,18 @@ fn bots_of_every_protocol_play_on_one_encrypted_port() {
 }
 
 #[test]
-fn five_percent_loss_loses_nobody() {
+fn five_percent_loss_at_a_hundred_milliseconds_loses_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let (_server, addr, fingerprint) = serve(folder.path(), "127.0.0.1:0", &[]);
-    let (_proxy, lossy) = lag(addr, "loss=5%");
-    let at = lossy.to_string();
-    for protocol in ["lwar", "reone"] {
-        let mut arguments = bots(protocol, &at, &fingerprint);
-        arguments.extend(["--count", "4", "--seconds", "6"]);
-        let done = run(&arguments);
+    let (_proxy, slow) = lag(addr, "delay=45ms,jitter=10ms,loss=5%");
+    let at = slow.to_string();
+    let playing = PROTOCOLS.iter().map(|protocol| {
+        let mut arguments = bots(protocol.name, &at, &fingerprint);
+        arguments.extend(["--count", "2", "--seconds", "8"]);
+        start(&arguments)
+    });
+    for players in playing.collect::<Vec<_>>() {
+        let done = players.wait();
         assert_eq!(done.code, Some(0), "{done:?}");
     }
 }

@@ -1,8 +1,6 @@
-//! QUIC endpoints of the driver: making them, moving their packets, and their part of a turn.
+//! QUIC endpoints of the driver: making and ending them, and what an operator sets.
 //!
-//! What a turn does: `receive_packets` when a socket is ready, then `serve_links`, which does
-//! handshakes and hands in, then, when the sessions have been drained, `flush_links`, which sends. Every
-//! packet of a turn goes out in the same few system calls.
+//! In: what a program asks for. Out: endpoints and links, whose part of a turn is in `links`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,18 +8,15 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time;
 
-use mio::Token;
-use tickwire_session::{Addr, Host, Instant, Session};
+use tickwire_session::{Addr, Host, Instant};
 
-use super::{Driver, session_at};
+use super::Driver;
 use crate::bind::{BindError, client_socket, packet_socket};
-use crate::limits::{DATAGRAMS_A_TURN, HAND_IN, HANDSHAKE_TIME, LINK_BATCHES};
-use crate::node::{Carrier, NodeId};
-use crate::outgoing::{Route, datagrams};
+use crate::node::NodeId;
 use crate::pipe::link_addr;
-use crate::quic::endpoint::{Endpoint, Entry, Received};
-use crate::quic::link::{Owner, Queue};
-use crate::quic::{Client, Identity, IdentityError, Key, LinkFailure, Quic, Server, Trust};
+use crate::quic::endpoint::Endpoint;
+use crate::quic::link::Origin;
+use crate::quic::{Client, Identity, IdentityError, Key, LinkFailure, Server, Trust};
 use crate::sockets::Socket;
 use crate::sys;
 
@@ -86,7 +81,8 @@ impl Driver {
         socket.packets()?.local_addr().ok()
     }
 
-    /// Shows another certificate to those who come from now on; nobody who is there notices.
+    /// Shows another certificate to those who come from now on; nobody who is there notices. If it cannot be
+    /// used, the one before stays.
     pub fn set_identity(
         &mut self,
         ListenerId(id): ListenerId,
@@ -109,6 +105,15 @@ impl Driver {
     pub fn set_banned(&mut self, ListenerId(id): ListenerId, banned: BTreeSet<IpAddr>) {
         if let Some(endpoint) = self.quic.endpoints.get_mut(id) {
             endpoint.set_banned(banned);
+        }
+    }
+
+    /// The same for the address of one link's peer, wherever it is now, besides those that are banned already.
+    pub fn ban_peer(&mut self, link: Addr) {
+        if let Some(key) = self.find_link(link)
+            && let Some(endpoint) = self.quic.endpoints.get_mut(key.endpoint)
+        {
+            endpoint.ban_peer(key.connection);
         }
     }
 
@@ -141,7 +146,12 @@ impl Driver {
         let (now, wall) = self.clock();
         let udp = client_socket(ip)?;
         let has_mtu = sys::forbid_fragments(&udp, ip).is_ok();
-        let (endpoint, connection) = Endpoint::connect(now, wall, client, has_mtu)?;
+        let origin = Origin {
+            number: self.links.number(),
+            since: now,
+            host: Addr::from(client.to).host,
+        };
+        let (endpoint, connection) = Endpoint::connect(origin, wall, client, has_mtu)?;
         let id = self.quic.endpoints.insert(endpoint);
         let socket = Socket::Quic { endpoint: id, udp };
         let token = self.sockets.insert(socket).inspect_err(|_| {
@@ -152,9 +162,9 @@ impl Driver {
             endpoint: id,
             connection,
         };
-        let link = self.give_link(key, node.0);
+        self.give_link(key, node.0);
         self.quic.send_later(key);
-        Ok(link_addr(link))
+        Ok(link_addr(origin.number))
     }
 
     /// Moves a client's connection to another port, as when its machine changes networks. The server
@@ -219,265 +229,15 @@ impl Driver {
         (now, self.wall(now))
     }
 
-    fn wall(&self, now: Instant) -> time::Instant {
+    pub(super) fn wall(&self, now: Instant) -> time::Instant {
         self.began + now.since(Instant::ZERO)
     }
 
     /// Makes a connection a link of a node.
-    fn give_link(&mut self, key: Key, node: usize) -> u64 {
-        let link = self.links.number();
-        if let Some(connection) = self.quic.link_mut(key) {
-            connection.set_owner(Owner { node, link });
-        }
-        self.quic.register(link, key);
-        link
-    }
-
-    /// Reads packets from a socket; returns whether there may be more.
-    pub(super) fn receive_packets(
-        &mut self,
-        now: Instant,
-        deadline: Instant,
-        token: Token,
-        id: usize,
-    ) -> bool {
-        let wall = self.wall(now);
-        let mut left = DATAGRAMS_A_TURN;
-        while left > 0 {
-            let Some(rest) = self.read_batch(token, left) else {
-                return false;
-            };
-            left = rest;
-            for received in self.arrivals.iter() {
-                let Some(endpoint) = self.quic.endpoints.get_mut(id) else {
-                    return false;
-                };
-                let Ok(bytes) = received.bytes else {
-                    self.counters.datagrams_oversize += 1;
-                    continue;
-                };
-                let packets = &mut self.quic.packets;
-                packets.clear();
-                match endpoint.receive(now, wall, received.from, received.asked, bytes, packets) {
-                    Received::Nothing => {}
-                    Received::Connection(connection) => self.quic.touch(Key {
-                        endpoint: id,
-                        connection,
-                    }),
-                    Received::Answer(answer) => {
-                        let route = route(token, &answer);
-                        self.quic
-                            .stage(&route, None, &self.sockets, &mut self.counters);
-                    }
-                }
-            }
-            if self.now() >= deadline {
-                return true;
-            }
-        }
-        true
-    }
-
-    /// Does what handshakes there is time for, and hands in what happened to connections.
-    pub(super) fn serve_links(&mut self, now: Instant, sessions: &mut [&mut dyn Session]) {
-        if self.quic.endpoints.is_empty() {
-            return;
-        }
-        self.quic.fire_timers(now);
-        self.shake_hands(now);
-        let deadline = self.now() + HAND_IN;
-        let mut is_over = false;
-        for key in self.quic.take_touched() {
-            // The others come first in the next turn, which does not wait.
-            match is_over {
-                true => self.quic.touch(key),
-                false => self.serve_link(now, key, sessions),
-            }
-            is_over = is_over || self.now() >= deadline;
-        }
-    }
-
-    fn shake_hands(&mut self, now: Instant) {
-        let wall = self.wall(now);
-        let deadline = self.now() + HANDSHAKE_TIME;
-        let ids: Vec<_> = self.quic.endpoints.iter().map(|(id, _)| id).collect();
-        for id in ids {
-            while let Some(endpoint) = self.quic.endpoints.get_mut(id)
-                && endpoint.has_callers()
-            {
-                if Instant::ZERO + self.began.elapsed() >= deadline {
-                    return;
-                }
-                let (token, packets) = (endpoint.socket, &mut self.quic.packets);
-                packets.clear();
-                match endpoint.accept(now, wall, packets) {
-                    Received::Nothing => {}
-                    Received::Connection(connection) => self.quic.touch(Key {
-                        endpoint: id,
-                        connection,
-                    }),
-                    Received::Answer(answer) => {
-                        let route = route(token, &answer);
-                        self.quic
-                            .stage(&route, None, &self.sockets, &mut self.counters);
-                    }
-                }
-            }
-        }
-    }
-
-    fn serve_link(&mut self, now: Instant, key: Key, sessions: &mut [&mut dyn Session]) {
-        let wall = self.wall(now);
-        let Some(endpoint) = self.quic.endpoints.get_mut(key.endpoint) else {
-            return;
-        };
-        endpoint.update(now, wall, key.connection, &mut self.counters);
-        match endpoint.entry(wall, key.connection) {
-            Entry::Waits => {}
-            Entry::Granted(node) => {
-                self.counters.links_accepted += 1;
-                self.give_link(key, node.0);
-            }
-            Entry::Refused => self.counters.links_refused += 1,
-        }
-        let Some(link) = self.quic.link_mut(key) else {
-            return;
-        };
-        let failure = link.take_failure();
-        let mut has_more = false;
-        if let Some(Owner {
-            node: id,
-            link: number,
-        }) = link.owner()
-            && let Some(node) = self.nodes.get_mut(id)
-        {
-            let session = session_at(sessions, id);
-            node.dirty = true;
-            has_more = link.hand_in(now, node, session, &mut self.counters);
-            if let Some(failure) = failure {
-                node.inbox.forget_room(link_addr(number));
-                link.end(now, failure.ended(), node, session);
-                self.quic.forget(number);
-                self.quic.record_failure(number, failure);
-            }
-        }
-        if has_more {
-            self.quic.touch(key);
-        }
-        self.quic.send_later(key);
-        self.remove_drained(key);
-    }
-
-    fn remove_drained(&mut self, key: Key) {
-        let Some(endpoint) = self.quic.endpoints.get_mut(key.endpoint) else {
-            return;
-        };
-        if endpoint.remove_drained(key.connection) && endpoint.is_empty() {
-            let token = endpoint.socket;
-            self.quic.endpoints.remove(key.endpoint);
-            self.sockets.remove(token);
-        }
-    }
-
-    /// Sends what connections have, after the sessions were drained.
-    pub(super) fn flush_links(&mut self, now: Instant) {
-        for key in self.quic.take_sending() {
-            self.transmit(now, key);
-            self.watch(key);
-        }
-        self.quic.flush(&self.sockets, &mut self.counters);
-    }
-
-    /// Stages the packets that a connection may send now.
-    fn transmit(&mut self, now: Instant, key: Key) {
-        let wall = self.wall(now);
-        for _ in 0..LINK_BATCHES {
-            let Quic {
-                endpoints, packets, ..
-            } = &mut self.quic;
-            let Some(endpoint) = endpoints.get_mut(key.endpoint) else {
-                return;
-            };
-            let token = endpoint.socket;
-            let Some(link) = endpoint.link_mut(key.connection) else {
-                return;
-            };
-            packets.clear();
-            let Some(transmit) = link.poll_transmit(wall, packets) else {
-                return;
-            };
-            let route = route(token, &transmit);
-            let size = transmit.segment_size.and_then(|size| size.try_into().ok());
-            self.quic
-                .stage(&route, size, &self.sockets, &mut self.counters);
-        }
-        self.quic.touch(key);
-    }
-
-    /// Has a connection woken in time, and its session told of the room that datagrams have.
-    fn watch(&mut self, key: Key) {
-        let began = self.began;
-        let Some(link) = self.quic.link_mut(key) else {
-            return;
-        };
-        if let Some(Owner { node, link: number }) = link.owner()
-            && let Some(room) = link.poll_room()
-            && let Some(node) = self.nodes.get_mut(node)
-        {
-            node.inbox.set_room(link_addr(number), room);
-        }
-        if let Some(moment) = link.next_timeout(began) {
-            self.quic.wake_at(moment, key);
-        }
-    }
-
-    /// Carries out an order for datagrams over a link. Returns `None` if it is no QUIC link of the node.
-    pub(super) fn send_quic_datagrams(
-        &mut self,
-        now: Instant,
-        node: usize,
-        number: u64,
-        segment: Option<u16>,
-    ) -> Option<()> {
-        let key = self.owned_link(node, number)?;
-        let fresh = self.outgoing.fresh().len();
-        for range in datagrams(fresh, segment.map_or(usize::MAX, usize::from)) {
-            let link = self.quic.link_mut(key)?;
-            let queue = link.send_datagram(&self.outgoing.fresh()[range], &mut self.counters);
-            if queue == Queue::Full {
-                self.transmit(now, key);
-            }
-        }
-        self.quic.send_later(key);
-        Some(())
-    }
-
-    /// The connection of a link that belongs to a node.
-    pub(super) fn owned_link(&mut self, node: usize, number: u64) -> Option<Key> {
-        let key = self.quic.find(number)?;
-        let owner = self.quic.link_mut(key)?.owner()?;
-        (owner.node == node).then_some(key)
-    }
-
-    /// Ends a link at this end; returns whether it was one of the node.
-    pub(super) fn unlink_quic(&mut self, now: Instant, node: usize, number: u64) -> bool {
-        let Some(key) = self.owned_link(node, number) else {
-            return false;
-        };
-        // What the session said last goes first.
-        self.transmit(now, key);
-        let wall = self.wall(now);
-        if let Some(link) = self.quic.link_mut(key) {
-            link.close_in_order(wall);
-        }
-        if let Some(node) = self.nodes.get_mut(node) {
-            let is_over = |carrier: &Carrier| matches!(carrier, Carrier::Quic { link, .. } if *link == number);
-            node.streams.retain(|_, carrier| !is_over(carrier));
-            node.inbox.forget_room(link_addr(number));
-        }
-        self.quic.forget(number);
-        self.quic.send_later(key);
-        true
+    pub(super) fn give_link(&mut self, key: Key, node: usize) -> Option<u64> {
+        let number = self.quic.link_mut(key)?.set_owner(node);
+        self.quic.register(number, key);
+        Some(number)
     }
 
     /// Ends the links of a node, and what was opened for it.
@@ -510,13 +270,5 @@ impl Drop for Driver {
         for node in nodes {
             self.close_links(node);
         }
-    }
-}
-
-fn route(socket: Token, transmit: &quinn_proto::Transmit) -> Route {
-    Route {
-        socket,
-        to: transmit.destination,
-        from: transmit.src_ip,
     }
 }

@@ -17,7 +17,7 @@ use quinn_proto::{
 use ring::{hkdf, hmac};
 use rustls::crypto::{CryptoProvider, ring as provider};
 
-use super::congestion::{Flight, Floored};
+use super::congestion::{Congestion, Flight, Watched};
 use super::{CheckTicket, Fingerprint, Identity, IdentityError, Trust};
 use crate::NodeId;
 use crate::limits::{
@@ -33,6 +33,8 @@ pub struct Server {
     pub(crate) protocols: Vec<(Vec<u8>, NodeId)>,
     pub(crate) tickets: Option<Box<dyn CheckTicket>>,
     pub(crate) links: usize,
+    pub(crate) links_per_address: usize,
+    pub(super) congestion: Congestion,
 }
 
 impl Server {
@@ -43,6 +45,8 @@ impl Server {
             protocols: Vec::new(),
             tickets: None,
             links: LINKS,
+            links_per_address: LINKS,
+            congestion: Congestion::FlooredCubic,
         }
     }
 
@@ -64,6 +68,21 @@ impl Server {
     #[must_use]
     pub fn links(mut self, most: usize) -> Self {
         self.links = most.min(LINKS);
+        self
+    }
+
+    /// Lets one address have at most so many of them. One that hangs up has its place for a minute more (see
+    /// [`LINK_REST`](crate::limits::LINK_REST)).
+    #[must_use]
+    pub const fn links_per_address(mut self, most: usize) -> Self {
+        self.links_per_address = most;
+        self
+    }
+
+    /// Has its links share networks in another way; `cargo xtask bench quic` compares them.
+    #[must_use]
+    pub const fn congestion(mut self, congestion: Congestion) -> Self {
+        self.congestion = congestion;
         self
     }
 
@@ -152,7 +171,7 @@ impl Client {
         tls.resumption = rustls::client::Resumption::disabled();
         let tls = QuicClientConfig::try_from(tls).map_err(io::Error::other)?;
         let mut config = ClientConfig::new(Arc::new(tls));
-        let mut transport = transport(flight);
+        let mut transport = transport(flight, Congestion::FlooredCubic);
         transport
             .receive_window(window(LINK_RECEIVE_WINDOW))
             // A server opens no streams but those of its session, and has no ticket.
@@ -165,8 +184,8 @@ impl Client {
 }
 
 /// A server's side of one connection that begins.
-pub(super) fn server_transport(flight: &Arc<Flight>) -> TransportConfig {
-    let mut transport = transport(flight);
+pub(super) fn server_transport(flight: &Arc<Flight>, congestion: Congestion) -> TransportConfig {
+    let mut transport = transport(flight, congestion);
     transport
         .receive_window(window(UNPROVED_WINDOW))
         // The ticket's.
@@ -174,15 +193,16 @@ pub(super) fn server_transport(flight: &Arc<Flight>) -> TransportConfig {
     transport
 }
 
-fn transport(flight: &Arc<Flight>) -> TransportConfig {
+fn transport(flight: &Arc<Flight>, congestion: Congestion) -> TransportConfig {
     let mut acks = AckFrequencyConfig::default();
     acks.ack_eliciting_threshold(VarInt::from_u32(ACKED_PACKETS))
         .max_ack_delay(Some(ACKED_WITHIN));
     let mut mtu = MtuDiscoveryConfig::default();
     mtu.upper_bound(LINK_MTU_LARGEST);
     let idle = IdleTimeout::try_from(LINK_IDLE).expect("a minute fits a QUIC integer");
-    let controller = Floored {
+    let controller = Watched {
         flight: Arc::clone(flight),
+        congestion,
     };
     let mut transport = TransportConfig::default();
     transport

@@ -3,8 +3,7 @@
 //! A game sends little, at a constant rate, and what is lost is never sent again; a controller made for
 //! bulk would answer random loss by sending less until 60 small datagrams a second no longer fit. So the
 //! window never falls below [`WINDOW_FLOOR`] packets. Above the floor it is Cubic's, which shares a
-//! bottleneck with others fairly. BBR, which does not back off at random loss either, was not measured
-//! beside it.
+//! bottleneck with others fairly. The others of [`Congestion`] are here to be measured beside it.
 //!
 //! Out: how many bytes may be sent now, read through [`Flight`], which the connection's owner shares.
 
@@ -14,9 +13,43 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use quinn_proto::RttEstimator;
-use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics, CubicConfig};
+use quinn_proto::congestion::{
+    BbrConfig, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
+};
 
 use crate::limits::WINDOW_FLOOR;
+
+/// How a server's links share a network with others.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Congestion {
+    /// Cubic, but never less than a game needs: see [`WINDOW_FLOOR`].
+    #[default]
+    FlooredCubic,
+    /// Cubic as it is.
+    Cubic,
+    /// New Reno as it is.
+    NewReno,
+    /// BBR, which does not back off at random loss.
+    Bbr,
+}
+
+impl Congestion {
+    fn build(self, now: Instant, mtu: u16) -> Box<dyn Controller> {
+        match self {
+            Self::FlooredCubic | Self::Cubic => Arc::new(CubicConfig::default()).build(now, mtu),
+            Self::NewReno => Arc::new(NewRenoConfig::default()).build(now, mtu),
+            Self::Bbr => Arc::new(BbrConfig::default()).build(now, mtu),
+        }
+    }
+
+    const fn floor(self) -> u64 {
+        match self {
+            Self::FlooredCubic => WINDOW_FLOOR,
+            Self::Cubic | Self::NewReno | Self::Bbr => 0,
+        }
+    }
+}
 
 /// Bytes of one connection that are on their way. `quinn-proto` tells its controller, and nobody else.
 #[derive(Debug, Default)]
@@ -30,28 +63,32 @@ impl Flight {
 
 /// Makes the controllers of one connection: one for each path it takes.
 #[derive(Debug)]
-pub(super) struct Floored {
+pub(super) struct Watched {
     pub(super) flight: Arc<Flight>,
+    pub(super) congestion: Congestion,
 }
 
-impl ControllerFactory for Floored {
+impl ControllerFactory for Watched {
     fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
         self.flight.0.store(0, Ordering::Relaxed);
-        Box::new(FlooredController {
-            inner: Arc::new(CubicConfig::default()).build(now, mtu),
+        Box::new(WatchedController {
+            inner: self.congestion.build(now, mtu),
             flight: Arc::clone(&self.flight),
+            floor: self.congestion.floor(),
             mtu,
         })
     }
 }
 
-struct FlooredController {
+struct WatchedController {
     inner: Box<dyn Controller>,
     flight: Arc<Flight>,
+    /// Packets that the window has at least.
+    floor: u64,
     mtu: u16,
 }
 
-impl Controller for FlooredController {
+impl Controller for WatchedController {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
         self.flight.0.fetch_add(bytes, Ordering::Relaxed);
         self.inner.on_sent(now, bytes, last_packet_number);
@@ -98,7 +135,7 @@ impl Controller for FlooredController {
     }
 
     fn window(&self) -> u64 {
-        self.inner.window().max(WINDOW_FLOOR * u64::from(self.mtu))
+        self.inner.window().max(self.floor * u64::from(self.mtu))
     }
 
     fn metrics(&self) -> ControllerMetrics {
@@ -109,6 +146,7 @@ impl Controller for FlooredController {
         Box::new(Self {
             inner: self.inner.clone_box(),
             flight: Arc::clone(&self.flight),
+            floor: self.floor,
             mtu: self.mtu,
         })
     }
@@ -131,8 +169,9 @@ mod tests {
     #[test]
     fn loss_after_loss_leaves_the_floor() {
         let flight = Arc::new(Flight::default());
-        let factory = Arc::new(Floored {
+        let factory = Arc::new(Watched {
             flight: Arc::clone(&flight),
+            congestion: Congestion::default(),
         });
         #[expect(clippy::disallowed_methods, reason = "any moment will do")]
         let began = Instant::now();

@@ -16,18 +16,21 @@ use mio::Token;
 use quinn_proto::crypto::rustls::HandshakeData;
 use quinn_proto::{
     ConnectionHandle, DatagramEvent, Endpoint as Machine, EndpointConfig, ServerConfig, Transmit,
+    VarInt,
 };
 use ring::hmac;
-use tickwire_session::Instant;
+use tickwire_session::{Addr, Host, Instant, Waiting};
+use tracing::{debug, info};
 
 use super::config::{server_transport, window};
 use super::congestion::Flight;
 use super::door::{Answer, Door};
 use super::failure::code;
-use super::link::{Link, Stage};
+use super::link::{Link, Origin, Stage};
+use super::share::Shares;
 use super::status::Status;
-use super::{CheckTicket, Client, Identity, IdentityError, Server, TicketError};
-use crate::limits::{CONNECT_PATIENCE, HALF_OPEN, HANDSHAKE_PATIENCE, LINK_RECEIVE_WINDOW};
+use super::{Client, Identity, IdentityError, Server, TicketError};
+use crate::limits::{BANNED, CONNECT_PATIENCE, HALF_OPEN, HANDSHAKE_PATIENCE, LINK_RECEIVE_WINDOW};
 use crate::{Counters, NodeId};
 
 pub(crate) struct Endpoint {
@@ -49,7 +52,8 @@ struct Listening {
     /// Nobody reads what comes from there.
     banned: BTreeSet<IpAddr>,
     /// Connections that were not let in yet.
-    half_open: BTreeSet<usize>,
+    half_open: Waiting<usize>,
+    shares: Shares,
     /// Connections of all kinds.
     links: usize,
 }
@@ -62,6 +66,13 @@ pub(crate) enum Received {
     Connection(usize),
     /// An answer, which was written to the buffer.
     Answer(Transmit),
+}
+
+/// Who ended a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum EndedBy {
+    Session,
+    Peer,
 }
 
 /// How far a peer is that was not let in.
@@ -80,6 +91,7 @@ impl Endpoint {
         let config = server.config()?;
         let endpoint = Arc::new(server.endpoint_config());
         let accepting = Some(Arc::new(config.clone()));
+        let shares = Shares::new(server.links_per_address);
         Ok(Self {
             machine: Machine::new(endpoint, accepting, mtu, None),
             socket: Token(0),
@@ -90,7 +102,8 @@ impl Endpoint {
                 door: Door::new(now),
                 status: Status::new(now),
                 banned: BTreeSet::new(),
-                half_open: BTreeSet::new(),
+                half_open: Waiting::new(HALF_OPEN),
+                shares,
                 links: 0,
             })),
             buffer: BytesMut::new(),
@@ -99,7 +112,7 @@ impl Endpoint {
 
     /// A client's, with its one connection, whose number is returned.
     pub(crate) fn connect(
-        now: Instant,
+        origin: Origin,
         wall: time::Instant,
         client: Client,
         mtu: bool,
@@ -118,8 +131,8 @@ impl Endpoint {
             listening: None,
             buffer: BytesMut::new(),
         };
-        let mut link = Link::new(conn, flight, client.ticket);
-        link.deadline = Some(now + CONNECT_PATIENCE);
+        let mut link = Link::new(conn, origin, flight, client.ticket);
+        link.deadline = Some(origin.since + CONNECT_PATIENCE);
         endpoint.insert(handle, link);
         Ok((endpoint, handle.0))
     }
@@ -203,44 +216,66 @@ impl Endpoint {
         }
     }
 
-    /// Whether somebody waits for a handshake that could be done now.
+    /// Whether somebody waits for a handshake.
     pub(crate) fn has_callers(&self) -> bool {
         let listening = self.listening.as_deref();
-        listening.is_some_and(|l| !l.door.is_empty() && l.half_open.len() < HALF_OPEN)
+        listening.is_some_and(|listening| !listening.door.is_empty())
     }
 
-    /// Does the server's part of one handshake: a quarter of a millisecond. Returns what came of it.
+    /// Does the server's part of one handshake: a quarter of a millisecond. Returns what came of it, and who
+    /// had to go for it.
     pub(crate) fn accept(
         &mut self,
         now: Instant,
         wall: time::Instant,
+        number: u64,
         out: &mut Vec<u8>,
-    ) -> Received {
+    ) -> (Received, Option<usize>) {
         let Some(listening) = &mut self.listening else {
-            return Received::Nothing;
+            return (Received::Nothing, None);
         };
         let Some(incoming) = listening.door.next() else {
-            return Received::Nothing;
+            return (Received::Nothing, None);
         };
-        if listening.links >= listening.server.links {
-            return Received::Answer(self.machine.refuse(incoming, out));
+        let origin = Origin {
+            number,
+            since: now,
+            host: Addr::from(incoming.remote_address()).host,
+        };
+        if listening.links >= listening.server.links
+            || listening.shares.is_used_up(now, origin.host)
+        {
+            let answer = self.machine.refuse(incoming, out);
+            return (Received::Answer(answer), None);
         }
         let flight = Arc::new(Flight::default());
         let mut config = listening.config.clone();
-        config.transport_config(Arc::new(server_transport(&flight)));
-        match self
-            .machine
-            .accept(incoming, wall, out, Some(Arc::new(config)))
-        {
+        config.transport_config(Arc::new(server_transport(
+            &flight,
+            listening.server.congestion,
+        )));
+        let config = Some(Arc::new(config));
+        match self.machine.accept(incoming, wall, out, config) {
             Ok((handle, conn)) => {
-                listening.half_open.insert(handle.0);
+                debug!(
+                    link = number,
+                    peer = %conn.remote_address(),
+                    "handshake begins"
+                );
+                let evicted = listening.half_open.enter(now, origin.host, handle.0);
                 listening.links += 1;
-                let mut link = Link::new(conn, flight, Vec::new());
+                let mut link = Link::new(conn, origin, flight, Vec::new());
                 link.deadline = Some(now + HANDSHAKE_PATIENCE);
                 self.insert(handle, link);
-                Received::Connection(handle.0)
+                if let Some(link) = evicted.and_then(|evicted| self.link_mut(evicted)) {
+                    link.give_up(wall);
+                }
+                (Received::Connection(handle.0), evicted)
             }
-            Err(error) => error.response.map_or(Received::Nothing, Received::Answer),
+            Err(error) => {
+                let answer = error.response.map_or(Received::Nothing, Received::Answer);
+                (answer, None)
+            }
         }
     }
 
@@ -279,7 +314,7 @@ impl Endpoint {
     }
 
     /// Lets a peer in, if it has shown everything.
-    pub(crate) fn entry(&mut self, wall: time::Instant, connection: usize) -> Entry {
+    pub(crate) fn entry(&mut self, now: Instant, wall: time::Instant, connection: usize) -> Entry {
         let link = self
             .links
             .get_mut(connection)
@@ -289,40 +324,52 @@ impl Endpoint {
         };
         let ticket = match link.take_ticket() {
             Ok(None) => return Entry::Waits,
-            Ok(Some(ticket)) => ticket,
-            Err(_) => {
-                link.close(wall, code::TICKET_REFUSED, &TicketError::Forged.to_string());
-                return Entry::Refused;
+            Ok(Some(ticket)) => Ok(ticket),
+            Err(_) => Err(TicketError::Forged),
+        };
+        let Origin { number, host, .. } = link.origin();
+        let peer = link.remote_address();
+        let (code, reason) = match listening.judge(now, link, ticket) {
+            Ok((node, protocol)) => {
+                info!(link = number, %peer, protocol, "link opened");
+                listening.shares.add(host);
+                listening.leave_door(connection, link.origin());
+                link.deadline = None;
+                link.stage = Stage::Open;
+                link.conn.set_receive_window(window(LINK_RECEIVE_WINDOW));
+                return Entry::Granted(node);
             }
+            Err(refused) => refused,
         };
-        if let Err(error) = check(listening.server.tickets.as_deref_mut(), &ticket) {
-            link.close(wall, code::TICKET_REFUSED, &error.to_string());
-            return Entry::Refused;
+        info!(link = number, %peer, reason, "link refused");
+        link.close(wall, code, &reason);
+        Entry::Refused
+    }
+
+    /// A link that was let in is over.
+    pub(crate) fn release(&mut self, now: Instant, host: Host, by: EndedBy) {
+        if let Some(listening) = &mut self.listening {
+            match by {
+                EndedBy::Session => listening.shares.remove(host),
+                EndedBy::Peer => listening.shares.rest(now, host),
+            }
         }
-        let Some(node) = listening.node(link) else {
-            // The handshake fails without a protocol of the list; its node was closed meanwhile.
-            link.close(wall, code::FULL, "this protocol is served no longer");
-            return Entry::Refused;
-        };
-        listening.half_open.remove(&connection);
-        link.deadline = None;
-        link.stage = Stage::Open;
-        link.conn.set_receive_window(window(LINK_RECEIVE_WINDOW));
-        Entry::Granted(node)
     }
 
     /// Forgets a connection of which nothing is under way any more. Returns whether it did.
     pub(crate) fn remove_drained(&mut self, connection: usize) -> bool {
-        let link = self.links.get(connection).and_then(Option::as_deref);
-        let is_drained = link.is_some_and(|link| link.conn.is_drained());
-        if is_drained {
-            self.links[connection] = None;
-            if let Some(listening) = &mut self.listening {
-                listening.half_open.remove(&connection);
-                listening.links -= 1;
-            }
+        let Some(link) = self.links.get(connection).and_then(Option::as_deref) else {
+            return false;
+        };
+        if !link.conn.is_drained() {
+            return false;
         }
-        is_drained
+        if let Some(listening) = &mut self.listening {
+            listening.leave_door(connection, link.origin());
+            listening.links -= 1;
+        }
+        self.links[connection] = None;
+        true
     }
 
     /// A node is closed: nobody new gets to it. Returns whether the endpoint serves nothing any more.
@@ -347,6 +394,18 @@ impl Endpoint {
         }
     }
 
+    pub(crate) fn ban_peer(&mut self, connection: usize) {
+        let link = self.link_mut(connection).map(|link| link.remote_address());
+        if let (Some(listening), Some(Host::Ip(ip))) =
+            (&mut self.listening, link.map(|addr| addr.host))
+        {
+            if listening.banned.len() >= BANNED {
+                listening.banned.pop_first();
+            }
+            listening.banned.insert(ip);
+        }
+    }
+
     /// Has at most so many connections; those that are there stay.
     pub(crate) fn set_most_links(&mut self, most: usize) {
         if let Some(listening) = &mut self.listening {
@@ -357,8 +416,15 @@ impl Endpoint {
     /// Shows another certificate to those who come from now on.
     pub(crate) fn set_identity(&mut self, identity: Identity) -> Result<(), IdentityError> {
         if let Some(listening) = &mut self.listening {
-            listening.server.identity = identity;
-            listening.config = listening.server.config()?;
+            let before = std::mem::replace(&mut listening.server.identity, identity);
+            match listening.server.config() {
+                Ok(config) => listening.config = config,
+                Err(error) => {
+                    listening.server.identity = before;
+                    return Err(error);
+                }
+            }
+            info!(fingerprint = %listening.server.fingerprint(), "another certificate is shown");
             let accepting = Arc::new(listening.config.clone());
             self.machine.set_server_config(Some(accepting));
         }
@@ -367,23 +433,36 @@ impl Endpoint {
 }
 
 impl Listening {
-    /// Whom a peer asked for.
-    fn node(&self, link: &Link) -> Option<NodeId> {
-        let data = link.conn.crypto_session().handshake_data()?;
-        let asked = data.downcast::<HandshakeData>().ok()?.protocol?;
-        let served = self.server.protocols.iter();
-        served
-            .clone()
-            .find(|(name, _)| *name == asked)
-            .map(|(_, node)| *node)
+    /// Whom a peer may talk to, and how that is called; or what it is told.
+    fn judge(
+        &mut self,
+        now: Instant,
+        link: &Link,
+        ticket: Result<Vec<u8>, TicketError>,
+    ) -> Result<(NodeId, String), (VarInt, String)> {
+        let checker = self.server.tickets.as_deref_mut();
+        ticket
+            .and_then(|ticket| checker.map_or(Ok(()), |checker| checker.check(&ticket)))
+            .map_err(|error| (code::TICKET_REFUSED, error.to_string()))?;
+        if self.shares.is_used_up(now, link.origin().host) {
+            let words = "there are as many from this address as may be";
+            return Err((code::FULL, words.into()));
+        }
+        let asked = link.conn.crypto_session().handshake_data();
+        let asked = asked.and_then(|data| data.downcast::<HandshakeData>().ok()?.protocol);
+        let mut served = self.server.protocols.iter();
+        // The handshake fails without a protocol of the list; its node was closed meanwhile.
+        let (name, node) = served
+            .find(|(name, _)| Some(name) == asked.as_ref())
+            .ok_or_else(|| (code::FULL, "this protocol is served no longer".into()))?;
+        Ok((*node, String::from_utf8_lossy(name).into_owned()))
     }
-}
 
-fn check(
-    checker: Option<&mut (dyn CheckTicket + 'static)>,
-    ticket: &[u8],
-) -> Result<(), TicketError> {
-    checker.map_or(Ok(()), |checker| checker.check(ticket))
+    /// A connection is half open no longer.
+    fn leave_door(&mut self, connection: usize, origin: Origin) {
+        let Origin { since, host, .. } = origin;
+        self.half_open.leave(since, host, connection);
+    }
 }
 
 impl fmt::Debug for Endpoint {
@@ -393,3 +472,6 @@ impl fmt::Debug for Endpoint {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -99,10 +99,10 @@ impl LinkFailure {
     }
 }
 
-/// Whether a code is one of the TLS alerts about certificates: 42 to 49, RFC 8446 section 6, which QUIC
-/// carries as 0x100 + alert.
+/// Whether a code is one of the TLS alerts about certificates: 42 to 49, and 51 if a signature is not the
+/// authority's, RFC 8446 section 6. QUIC carries them as 0x100 + alert.
 fn is_certificate_alert(code: TransportErrorCode) -> bool {
-    (0x100 + 42..=0x100 + 49).contains(&u64::from(code))
+    matches!(u64::from(code).checked_sub(0x100), Some(42..=49 | 51))
 }
 
 impl fmt::Display for LinkFailure {

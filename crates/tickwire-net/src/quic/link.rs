@@ -4,7 +4,11 @@
 //! packets. How strangers become links (the handshake, the ticket) is `endpoint`'s; this file begins
 //! when there is a connection, and hands nothing in before it is [`Stage::Open`].
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+mod datagrams;
+mod streams;
+
+pub(crate) use datagrams::Queue;
+
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
@@ -12,35 +16,30 @@ use std::time::{self, Duration};
 
 use bytes::Bytes;
 use quinn_proto::{
-    Connection, ConnectionError, ConnectionEvent, Dir, Event, ReadError, SendDatagramError,
-    StreamEvent, StreamId as QuicStreamId, Transmit, VarInt,
+    Connection, ConnectionError, ConnectionEvent, Dir, Event, ReadError, StreamId as QuicStreamId,
+    Transmit, VarInt,
 };
-use tickwire_session::{Addr, Ended, Instant, Path, Room, Session, StreamId};
+use tickwire_session::{Addr, Ended, Host, Instant, Path, Room, Session, StreamId};
 
 use super::LinkFailure;
 use super::congestion::Flight;
 use super::failure::code;
-use super::stream::{LinkStream, PREAMBLE, State};
 use crate::Counters;
-use crate::limits::{LINK_SEGMENTS, LINK_STREAMS, STREAM_READ, TICKET_LONGEST};
-use crate::node::{Carrier, Node};
+use crate::limits::{LINK_SEGMENTS, TICKET_LONGEST};
+use crate::node::Node;
 use crate::pipe::link_addr;
 use crate::stream::Overdrawn;
+use datagrams::Datagrams;
+use streams::Streams;
 
 pub(crate) struct Link {
     pub(super) conn: Connection,
     pub(super) stage: Stage,
+    origin: Origin,
     /// The session that it belongs to; a server's is known once the peer is let in.
     owner: Option<Owner>,
-    streams: BTreeMap<QuicStreamId, LinkStream>,
-    /// Streams that the session dials and that the peer, or the handshake, does not allow yet.
-    dials: VecDeque<StreamId>,
-    readable: BTreeSet<QuicStreamId>,
-    /// What the session believes that datagrams have for room.
-    told: Room,
-    flight: Arc<Flight>,
-    /// Bytes that the queue of datagrams takes when it is empty.
-    queue_space: usize,
+    streams: Streams,
+    datagrams: Datagrams,
     /// When it must have come further.
     pub(super) deadline: Option<Instant>,
     /// Its entry among the timers.
@@ -51,11 +50,29 @@ pub(crate) struct Link {
     lost: Option<ConnectionError>,
 }
 
+/// How a connection began. Its number names it in every log line, and to its session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    pub(crate) number: u64,
+    pub(crate) since: Instant,
+    /// Where the peer was then; it may move.
+    pub(crate) host: Host,
+}
+
 /// Whose link it is, and how that session names it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Owner {
     pub(crate) node: usize,
     pub(crate) link: u64,
+}
+
+/// The session that a link belongs to, for as long as something is handed in.
+pub(crate) struct Delivery<'a> {
+    pub(crate) now: Instant,
+    pub(crate) link: u64,
+    pub(crate) node: &'a mut Node,
+    pub(crate) session: &'a mut dyn Session,
+    pub(crate) counters: &'a mut Counters,
 }
 
 #[derive(Debug)]
@@ -71,33 +88,40 @@ pub(super) enum Stage {
 }
 
 impl Link {
-    pub(super) fn new(conn: Connection, flight: Arc<Flight>, ticket: Vec<u8>) -> Self {
-        let mut link = Self {
+    pub(super) fn new(
+        mut conn: Connection,
+        origin: Origin,
+        flight: Arc<Flight>,
+        ticket: Vec<u8>,
+    ) -> Self {
+        Self {
+            datagrams: Datagrams::new(&mut conn, flight),
             conn,
             stage: Stage::Handshake { ticket },
+            origin,
             owner: None,
-            streams: BTreeMap::new(),
-            dials: VecDeque::new(),
-            readable: BTreeSet::new(),
-            told: Room::DATAGRAMS,
-            flight,
-            queue_space: 0,
+            streams: Streams::default(),
             deadline: None,
             timer: None,
             is_touched: false,
             is_sending: false,
             lost: None,
-        };
-        link.queue_space = link.conn.datagrams().send_buffer_space();
-        link
+        }
+    }
+
+    pub(crate) const fn origin(&self) -> Origin {
+        self.origin
     }
 
     pub(crate) const fn owner(&self) -> Option<Owner> {
         self.owner
     }
 
-    pub(crate) const fn set_owner(&mut self, owner: Owner) {
-        self.owner = Some(owner);
+    /// Gives it to the session of a node; returns the number by which that knows it.
+    pub(crate) const fn set_owner(&mut self, node: usize) -> u64 {
+        let link = self.origin.number;
+        self.owner = Some(Owner { node, link });
+        link
     }
 
     /// Returns what it was before.
@@ -120,27 +144,16 @@ impl Link {
             match event {
                 Event::Connected => self.greet(),
                 Event::ConnectionLost { reason } => self.lost = Some(reason),
-                Event::Stream(StreamEvent::Readable { id }) => {
-                    self.readable.insert(id);
+                Event::Stream(event) => {
+                    self.streams.handle_event(&mut self.conn, &event, counters);
                 }
-                Event::Stream(StreamEvent::Writable { id }) => {
-                    if let Some(stream) = self.streams.get_mut(&id) {
-                        stream.flush(&mut self.conn, counters);
-                    }
+                // Datagrams are asked for in every turn that something happened in.
+                Event::HandshakeDataReady | Event::DatagramReceived | Event::DatagramsUnblocked => {
                 }
-                Event::Stream(StreamEvent::Stopped { id, .. }) => {
-                    if let Some(stream) = self.streams.get_mut(&id) {
-                        stream.stop(&mut self.conn);
-                    }
-                    self.drop_finished(id);
-                }
-                Event::Stream(StreamEvent::Finished { id }) => self.drop_finished(id),
-                // New streams and datagrams are asked for in every turn that something happened in.
-                Event::Stream(StreamEvent::Opened { .. } | StreamEvent::Available { .. })
-                | Event::HandshakeDataReady
-                | Event::DatagramReceived
-                | Event::DatagramsUnblocked => {}
             }
+        }
+        if matches!(self.stage, Stage::Ticket { .. }) {
+            self.datagrams.hold(&mut self.conn);
         }
     }
 
@@ -189,157 +202,25 @@ impl Link {
     }
 
     /// Hands in everything that came, and returns whether there is more for the next turn.
-    pub(crate) fn hand_in(
-        &mut self,
-        now: Instant,
-        node: &mut Node,
-        session: &mut dyn Session,
-        counters: &mut Counters,
-    ) -> bool {
-        let (Some(owner), Stage::Open) = (self.owner, &self.stage) else {
+    pub(crate) fn hand_in(&mut self, to: &mut Delivery<'_>) -> bool {
+        if !matches!(self.stage, Stage::Open) {
             return false;
-        };
-        let peer = link_addr(owner.link);
-        while let Some(id) = self.conn.streams().accept(Dir::Bi) {
-            self.streams.insert(id, LinkStream::accepted(id));
-            self.readable.insert(id);
         }
-        self.open_dials(now, node, session);
-        for id in mem::take(&mut self.readable) {
-            if self.read(now, id, node, session, counters) {
-                self.readable.insert(id);
-            }
-        }
-        for stream in self.streams.values_mut() {
-            if let State::Open(on) = stream.state
-                && let Some(room) = stream.poll_room()
-            {
-                session.handle_room(now, Path::Stream(on), room);
-            }
-        }
-        while let Some(datagram) = self.conn.datagrams().recv() {
-            counters.datagrams_received += 1;
-            session.handle_datagram(now, peer, &datagram);
+        let peer = link_addr(to.link);
+        let has_more = self.streams.hand_in(&mut self.conn, to);
+        while let Some(datagram) = self.datagrams.receive(&mut self.conn) {
+            to.counters.datagrams_received += 1;
+            to.session.handle_datagram(to.now, peer, &datagram);
         }
         if let Some(room) = self.poll_room() {
-            session.handle_room(now, Path::Datagrams(peer), room);
+            to.session.handle_room(to.now, Path::Datagrams(peer), room);
         }
-        !self.readable.is_empty()
-    }
-
-    fn open_dials(&mut self, now: Instant, node: &mut Node, session: &mut dyn Session) {
-        let Some(Owner { link, .. }) = self.owner else {
-            return;
-        };
-        while !self.dials.is_empty()
-            && let Some(id) = self.conn.streams().open(Dir::Bi)
-            && let Some(on) = self.dials.pop_front()
-        {
-            let stream = LinkStream::dialled(&mut self.conn, id, on);
-            self.streams.insert(id, stream);
-            let id = Some(id);
-            node.streams.insert(on, Carrier::Quic { link, id });
-            session.handle_opened(now, on, link_addr(link));
-        }
-    }
-
-    /// Hands in what came on a stream, at most [`STREAM_READ`]; returns whether there is more.
-    fn read(
-        &mut self,
-        now: Instant,
-        id: QuicStreamId,
-        node: &mut Node,
-        session: &mut dyn Session,
-        counters: &mut Counters,
-    ) -> bool {
-        let mut left = STREAM_READ;
-        while left > 0 {
-            match read_chunk(&mut self.conn, id, left) {
-                Ok(Some(bytes)) => {
-                    left -= bytes.len();
-                    counters.stream_bytes_received += bytes.len() as u64;
-                    self.hand_in_bytes(now, id, bytes, node, session);
-                }
-                Ok(None) => {
-                    self.end_stream(now, id, Ended::Finished, node, session);
-                    // This side ends, too, once what was sent before is out.
-                    if let Some(stream) = self.streams.get_mut(&id) {
-                        stream.finish(&mut self.conn, counters);
-                    }
-                    return false;
-                }
-                Err(Unread::Nothing) => return false,
-                Err(Unread::Reset) => {
-                    self.end_stream(now, id, Ended::Reset, node, session);
-                    if let Some(stream) = self.streams.remove(&id) {
-                        stream.abort(&mut self.conn);
-                    }
-                    return false;
-                }
-            }
-        }
-        true
-    }
-
-    fn hand_in_bytes(
-        &mut self,
-        now: Instant,
-        id: QuicStreamId,
-        mut bytes: Bytes,
-        node: &mut Node,
-        session: &mut dyn Session,
-    ) {
-        let (Some(stream), Some(Owner { link, .. })) = (self.streams.get_mut(&id), self.owner)
-        else {
-            return;
-        };
-        if stream.state == State::Arriving {
-            if bytes.split_to(1)[..] != [PREAMBLE] {
-                stream.abort(&mut self.conn);
-                self.streams.remove(&id);
-                return;
-            }
-            let on = node.number_accepted();
-            stream.state = State::Open(on);
-            let id = Some(id);
-            node.streams.insert(on, Carrier::Quic { link, id });
-            session.handle_opened(now, on, link_addr(link));
-        }
-        if let State::Open(on) = stream.state
-            && !bytes.is_empty()
-        {
-            session.handle_stream(now, on, &bytes);
-        }
-    }
-
-    /// Tells the session that a stream of its own is over.
-    fn end_stream(
-        &mut self,
-        now: Instant,
-        id: QuicStreamId,
-        why: Ended,
-        node: &mut Node,
-        session: &mut dyn Session,
-    ) {
-        if let Some(stream) = self.streams.get(&id)
-            && let State::Open(on) = stream.state
-        {
-            node.streams.remove(&on);
-            session.handle_closed(now, Path::Stream(on), why);
-        }
-    }
-
-    fn drop_finished(&mut self, id: QuicStreamId) {
-        let is_left = |stream: &LinkStream| stream.state == State::Finishing;
-        if self.streams.get(&id).is_some_and(is_left) {
-            self.streams.remove(&id);
-        }
+        has_more
     }
 
     /// How many streams are being finished.
     pub(crate) fn closing_streams(&self) -> usize {
-        let is_left = |stream: &&LinkStream| stream.state == State::Finishing;
-        self.streams.values().filter(is_left).count()
+        self.streams.closing()
     }
 
     /// Why it is over, if it is: once.
@@ -349,53 +230,21 @@ impl Link {
         Some(LinkFailure::new(&reason, was_connected))
     }
 
-    /// Tells its session, if that heard of it, that every stream and then the link is over.
-    pub(crate) fn end(
-        &mut self,
-        now: Instant,
-        why: Ended,
-        node: &mut Node,
-        session: &mut dyn Session,
-    ) {
-        let Some(Owner { link, .. }) = self.owner.take() else {
-            return;
-        };
+    /// Tells its session that every stream and then the link is over.
+    pub(crate) fn end(&mut self, why: Ended, to: &mut Delivery<'_>) {
+        self.owner = None;
         self.stage = Stage::Over;
         let cut = match why {
             Ended::Finished => Ended::Reset,
             other => other,
         };
-        let open = |stream: &LinkStream| match stream.state {
-            State::Open(on) => Some(on),
-            State::Arriving | State::Finishing => None,
-        };
-        let mut ended: Vec<_> = self.streams.values().filter_map(open).collect();
-        ended.extend(self.dials.drain(..));
-        self.streams.clear();
-        for on in ended {
-            node.streams.remove(&on);
-            session.handle_closed(now, Path::Stream(on), cut);
-        }
-        session.handle_closed(now, Path::Link(link), why);
+        self.streams.end(cut, to);
+        to.session.handle_closed(to.now, Path::Link(to.link), why);
     }
 
     /// Queues one datagram, which pushes out the oldest if the queue is full.
     pub(crate) fn send_datagram(&mut self, bytes: &[u8], counters: &mut Counters) -> Queue {
-        self.told.spend(bytes.len());
-        match self
-            .conn
-            .datagrams()
-            .send(Bytes::copy_from_slice(bytes), true)
-        {
-            Ok(()) => {}
-            Err(SendDatagramError::TooLarge) => counters.datagrams_oversize += 1,
-            Err(_) => counters.datagrams_unsendable += 1,
-        }
-        // It holds two of the largest.
-        match 2 * self.conn.datagrams().send_buffer_space() < self.queue_space {
-            true => Queue::Full,
-            false => Queue::Open,
-        }
+        self.datagrams.send(&mut self.conn, bytes, counters)
     }
 
     pub(crate) fn send_stream(
@@ -404,19 +253,15 @@ impl Link {
         bytes: &[u8],
         counters: &mut Counters,
     ) -> Result<(), Overdrawn> {
-        match self.streams.get_mut(&id) {
-            Some(stream) => stream.send(&mut self.conn, bytes, counters),
-            None => Ok(()),
-        }
+        self.streams.send(&mut self.conn, id, bytes, counters)
     }
 
     /// Opens a stream, now or when the peer allows it.
     pub(crate) fn dial(&mut self, on: StreamId) -> Result<(), Ended> {
-        if matches!(self.stage, Stage::Over) || self.dials.len() >= LINK_STREAMS as usize {
-            return Err(Ended::Unreachable);
+        match self.stage {
+            Stage::Over => Err(Ended::Unreachable),
+            _ => self.streams.dial(on),
         }
-        self.dials.push_back(on);
-        Ok(())
     }
 
     /// The session leaves a stream in order.
@@ -426,18 +271,12 @@ impl Link {
         on: StreamId,
         counters: &mut Counters,
     ) {
-        self.dials.retain(|&dialled| dialled != on);
-        if let Some(stream) = id.and_then(|id| self.streams.get_mut(&id)) {
-            stream.finish(&mut self.conn, counters);
-        }
+        self.streams.finish(&mut self.conn, id, on, counters);
     }
 
     /// The session drops a stream.
     pub(crate) fn abort(&mut self, id: Option<QuicStreamId>, on: StreamId) {
-        self.dials.retain(|&dialled| dialled != on);
-        if let Some(stream) = id.and_then(|id| self.streams.remove(&id)) {
-            stream.abort(&mut self.conn);
-        }
+        self.streams.abort(&mut self.conn, id, on);
     }
 
     /// Ends the connection. Its session, if it has one, hears nothing more.
@@ -466,41 +305,24 @@ impl Link {
         wall: time::Instant,
         out: &mut Vec<u8>,
     ) -> Option<Transmit> {
-        self.conn.poll_transmit(wall, LINK_SEGMENTS, out)
-    }
-
-    /// What the session has to hear of the room of datagrams: nothing, as long as it is about right.
-    pub(crate) fn poll_room(&mut self) -> Option<Room> {
-        if !matches!(self.stage, Stage::Open) {
-            return None;
+        let is_stranger =
+            self.conn.side().is_server() && matches!(self.stage, Stage::Handshake { .. });
+        if !is_stranger {
+            return self.conn.poll_transmit(wall, LINK_SEGMENTS, out);
         }
-        let room = self.room();
-        let error = room.bytes.abs_diff(self.told.bytes);
-        let is_known =
-            room.largest == self.told.largest && error <= room.bytes.max(self.told.bytes) / 4;
-        (!is_known).then(|| {
-            self.told = room;
-            room
-        })
+        // `quinn-proto` lets a packet begin below three times what was received and end above it. One that
+        // does is lost; the server's part of a handshake is shorter.
+        let transmit = self.conn.poll_transmit(wall, 1, out)?;
+        let stats = self.conn.stats();
+        let received = FIRST_PACKET_SHORTEST + stats.udp_rx.bytes;
+        (stats.udp_tx.bytes <= 3 * received).then_some(transmit)
     }
 
-    fn room(&mut self) -> Room {
-        let Some(largest) = self.conn.datagrams().max_size() else {
-            return Room::CLOSED;
-        };
-        let bytes = if self.conn.datagrams().send_buffer_space() < self.queue_space {
-            // What waits is the newest there is; more would only push it out.
-            0
-        } else {
-            let window = self.conn.congestion_state().window();
-            // One may always be tried: the figure holds bare acknowledgements, too.
-            window
-                .saturating_sub(self.flight.bytes())
-                .max(largest as u64)
-        };
-        Room {
-            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
-            largest: u16::try_from(largest).unwrap_or(u16::MAX),
+    /// What the session has to hear of the room of datagrams.
+    pub(crate) fn poll_room(&mut self) -> Option<Room> {
+        match self.stage {
+            Stage::Open => self.datagrams.poll_room(&mut self.conn),
+            _ => None,
         }
     }
 
@@ -526,40 +348,15 @@ impl Link {
 impl fmt::Debug for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Link")
-            .field("stage", &self.stage)
+            .field("origin", &self.origin)
             .field("owner", &self.owner)
             .finish_non_exhaustive()
     }
 }
 
-/// What a link's queue of datagrams is like.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Queue {
-    Open,
-    /// Another may push out one that waits.
-    Full,
-}
+/// What a connection begins with is at least this long (RFC 9000 section 14.1). `quinn-proto` does not count it.
+const FIRST_PACKET_SHORTEST: u64 = 1_200;
 
 /// A ticket that is longer than any.
 #[derive(Debug)]
 pub(super) struct TicketTooLong;
-
-enum Unread {
-    Nothing,
-    Reset,
-}
-
-fn read_chunk(
-    conn: &mut Connection,
-    id: QuicStreamId,
-    most: usize,
-) -> Result<Option<Bytes>, Unread> {
-    let mut stream = conn.recv_stream(id);
-    // One that this side stopped has nothing more to say.
-    let mut chunks = stream.read(true).map_err(|_| Unread::Nothing)?;
-    match chunks.next(most) {
-        Ok(chunk) => Ok(chunk.map(|chunk| chunk.bytes)),
-        Err(ReadError::Blocked) => Err(Unread::Nothing),
-        Err(ReadError::Reset(_)) => Err(Unread::Reset),
-    }
-}

@@ -153,6 +153,10 @@ impl Gateway {
 }
 
 impl ServerGateway for Gateway {
+    fn tell_everybody(&mut self, text: &str) {
+        self.server.say(text);
+    }
+
     fn session(&mut self) -> &mut dyn Session {
         &mut self.server
     }

@@ -208,6 +208,14 @@ fn name_of(arena: &Arena, pilot: PilotId) -> String {
 }
 
 impl ServerGateway for Gateway {
+    fn tell_everybody(&mut self, text: &str) {
+        let news = News::Said {
+            name: "server".into(),
+            text: text.into(),
+        };
+        self.tell(To::All, &news);
+    }
+
     fn session(&mut self) -> &mut dyn Session {
         &mut self.server
     }

@@ -277,6 +277,10 @@ impl Gateway {
 const WISHES_A_STEP: usize = 2_048;
 
 impl ServerGateway for Gateway {
+    fn tell_everybody(&mut self, text: &str) {
+        self.server.say(text);
+    }
+
     fn session(&mut self) -> &mut dyn Session {
         &mut self.server
     }

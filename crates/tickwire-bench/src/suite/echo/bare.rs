@@ -13,7 +13,7 @@ use std::{mem, ptr};
 use tickwire_net::limits::{DATAGRAM_BATCH, DATAGRAM_LARGEST, DATAGRAM_SOCKET_BUFFER};
 
 /// Datagrams that cross in one system call, with where they came from.
-pub(super) struct Batch {
+pub(in crate::suite) struct Batch {
     slots: Box<[[u8; DATAGRAM_LARGEST]]>,
     lengths: [usize; DATAGRAM_BATCH],
     names: [libc::sockaddr_in; DATAGRAM_BATCH],
@@ -29,7 +29,7 @@ enum Names {
 }
 
 impl Batch {
-    pub(super) fn new() -> Self {
+    pub(in crate::suite) fn new() -> Self {
         // SAFETY: `sockaddr_in` consists of integers, for which all zeros is a value.
         let name = unsafe { mem::zeroed() };
         Self {
@@ -51,8 +51,16 @@ impl Batch {
         batch
     }
 
+    /// Writes every datagram that there is anew; `write` says how long it is.
+    pub(in crate::suite) fn fill(&mut self, mut write: impl FnMut(&mut [u8]) -> usize) {
+        let slots = self.slots.iter_mut().zip(&mut self.lengths);
+        for (slot, length) in slots.take(self.count) {
+            *length = write(slot);
+        }
+    }
+
     /// Waits for datagrams and takes all that are there; none if the socket's patience ends.
-    pub(super) fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
+    pub(in crate::suite) fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
         self.lengths = [DATAGRAM_LARGEST; DATAGRAM_BATCH];
         self.count = 0;
         let mut pieces = [NO_PIECE; DATAGRAM_BATCH];
@@ -88,7 +96,7 @@ impl Batch {
     }
 
     /// Sends each datagram to whom it came from; returns how many went.
-    pub(super) fn send_back(&mut self, socket: &UdpSocket) -> io::Result<usize> {
+    pub(in crate::suite) fn send_back(&mut self, socket: &UdpSocket) -> io::Result<usize> {
         self.transmit(socket, Names::Used)
     }
 

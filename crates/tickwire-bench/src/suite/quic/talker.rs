@@ -12,6 +12,9 @@ pub(super) struct Talker {
     length: usize,
     /// Datagrams that came.
     pub(super) heard: u64,
+    /// What each that is said begins with, and what the newest that was heard began with.
+    pub(super) stamp: u64,
+    pub(super) newest: u64,
 }
 
 impl Talker {
@@ -38,8 +41,12 @@ impl Session for Talker {
     fn handle_opened(&mut self, _now: Instant, _on: StreamId, _peer: Addr) {}
     fn handle_stream(&mut self, _now: Instant, _on: StreamId, _bytes: &[u8]) {}
 
-    fn handle_datagram(&mut self, _now: Instant, from: Addr, _bytes: &[u8]) {
+    fn handle_datagram(&mut self, _now: Instant, from: Addr, bytes: &[u8]) {
         self.heard += 1;
+        let stamp = bytes
+            .first_chunk()
+            .map_or(0, |stamp| u64::from_be_bytes(*stamp));
+        self.newest = self.newest.max(stamp);
         self.peers.insert(from);
     }
 
@@ -49,7 +56,9 @@ impl Session for Talker {
 
     fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         let to = self.due.pop()?;
-        out.resize(out.len() + self.length, 7);
+        let end = out.len() + self.length;
+        out.extend(self.stamp.to_be_bytes());
+        out.resize(end, 7);
         Some(Transmit::Datagram { to })
     }
 
