@@ -39,6 +39,7 @@ use lines::Lines;
 use listen::Listen;
 use meter::Meter;
 use reone::ReoneArgs;
+use report::Report;
 
 /// Serve the arena and the tile world, on one protocol or on all of them.
 ///
@@ -208,13 +209,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let until = args
         .seconds
         .map(|seconds| driver.now() + Duration::from_secs(seconds));
-    let mut face = if args.dashboard {
-        Face::Dashboard(Box::new(Dashboard::open(open)?))
-    } else {
-        let lines = Lines::open(args.json, &open);
-        trace::install(args.log, args.json, lines.writer())?;
-        Face::Lines(lines)
-    };
+    let mut face = Face::open(args, open)?;
     let mut game = Game {
         host,
         company,
@@ -308,6 +303,43 @@ enum Face {
 }
 
 impl Face {
+    fn open(args: &Args, open: Vec<(&'static str, String)>) -> anyhow::Result<Self> {
+        if args.dashboard {
+            return Ok(Self::Dashboard(Box::new(Dashboard::open(open)?)));
+        }
+        let lines = Lines::open(args.json, &open);
+        trace::install(args.log, args.json, lines.writer())?;
+        Ok(Self::Lines(lines))
+    }
+
+    /// Shows what happened; whoever looks may want it to end.
+    fn show(
+        &mut self,
+        now: Instant,
+        host: &Host,
+        notices: &[Notice],
+        report: Option<Report>,
+        stop: &Stop,
+    ) {
+        match self {
+            Self::Lines(lines) => {
+                notices.iter().for_each(|notice| lines.notice(now, notice));
+                report.iter().for_each(|report| lines.report(report));
+                if !lines.is_read() {
+                    stop.ask();
+                }
+            }
+            Self::Dashboard(dashboard) => {
+                let texts = notices.iter().map(ToString::to_string);
+                texts.for_each(|text| dashboard.add_notice(now, text));
+                report
+                    .into_iter()
+                    .for_each(|report| dashboard.add_report(report));
+                dashboard.refresh(now, host, stop);
+            }
+        }
+    }
+
     fn close(self) -> anyhow::Result<()> {
         match self {
             Self::Lines(_) => Ok(()),
@@ -370,24 +402,7 @@ fn serve(
         if let (Some(encrypted), Some(report)) = (encrypted, &report) {
             encrypted.tell_status(driver, report, drain.is_begun());
         }
-        match face {
-            Face::Lines(lines) => {
-                notices.iter().for_each(|notice| lines.notice(now, notice));
-                report.iter().for_each(|report| lines.report(report));
-                if !lines.is_read() {
-                    stop.ask();
-                }
-            }
-            Face::Dashboard(dashboard) => {
-                notices
-                    .iter()
-                    .for_each(|notice| dashboard.add_notice(now, notice.to_string()));
-                report
-                    .into_iter()
-                    .for_each(|report| dashboard.add_report(report));
-                dashboard.refresh(now, host, stop);
-            }
-        }
+        face.show(now, host, &notices, report, stop);
         notices.clear();
         pace.made_step(driver.now());
         if pace.is_busy() != was_busy {

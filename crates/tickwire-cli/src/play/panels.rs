@@ -357,7 +357,9 @@ fn draw_hull(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
         let key = ["Space", "2", "3", "4"][slot];
         // What the server says is in the slot counts, if it says anything.
         let name = match &picture.inventory {
-            Some(slots) => slots[slot].as_ref().map_or("–".into(), carried_text),
+            Some(slots) => slots[slot]
+                .as_ref()
+                .map_or_else(|| "–".into(), carried_text),
             None => weapon.map_or("–", weapons::name).to_owned(),
         };
         let style = if fires {
