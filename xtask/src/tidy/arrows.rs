@@ -117,7 +117,7 @@ const FENCED: &[(&str, &[&str])] = &[
     ("quinn-proto", &["tickwire-net"]),
     ("quote", &["tickwire-derive"]),
     ("rcgen", &["tickwire-net"]),
-    ("ring", &["tickwire-net"]),
+    ("ring", &["tickwire-bench", "tickwire-net"]),
     ("rustls", &["tickwire-net"]),
     ("socket2", &["tickwire-net"]),
     ("syn", &["tickwire-derive"]),

@@ -50,9 +50,11 @@ fn check_file(tree: &Tree, file: &File) -> Vec<Complaint> {
 fn is_test(tree: &Tree, name: &str) -> bool {
     let function = format!("fn {name}(");
     let attributed = format!("#[test]\n{function}");
+    let given = format!("=> {name},");
     tree.ending(".rs").any(|file| {
         let text = file.text.replace("    ", "");
-        text.contains(&attributed) || (file.is_test() && text.contains(&function))
+        text.contains(&attributed)
+            || (file.is_test() && (text.contains(&function) || text.contains(&given)))
     })
 }
 
