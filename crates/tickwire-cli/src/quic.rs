@@ -279,13 +279,13 @@ pub(crate) const TICKETS: &str = "tickets";
 #[derive(Debug, clap::Args)]
 pub(crate) struct ClientArgs {
     /// Connect encrypted, over QUIC; without a port, to 27443.
-    #[arg(long)]
+    #[arg(long, group = "encrypted")]
     quic: bool,
 
     /// The server's fingerprint, as its `ready` line shows it.
     ///
     /// Otherwise whoever answers the first time is trusted from then on, and a change is an error.
-    #[arg(long, value_name = "HEX", requires = "quic")]
+    #[arg(long, value_name = "HEX", requires = "encrypted")]
     server_fingerprint: Option<Fingerprint>,
 
     /// Trust servers whose certificate one of these authorities signed (PEM).
@@ -302,11 +302,17 @@ pub(crate) struct ClientArgs {
     known_hosts: Option<PathBuf>,
 
     /// A ticket, if the server asks for one: see `tickwire ticket`.
-    #[arg(long, value_name = "HEX", requires = "quic", value_parser = Ticket::parse)]
+    #[arg(long, value_name = "HEX", requires = "encrypted", value_parser = Ticket::parse)]
     ticket: Option<Ticket>,
 
     /// Join the game with this code instead, wherever it is: encrypted, and by a rendezvous server.
-    #[arg(long, value_name = "CODE", conflicts_with_all = ["connect", "quic"], requires = "rendezvous")]
+    #[arg(
+        long,
+        value_name = "CODE",
+        group = "encrypted",
+        conflicts_with_all = ["connect", "quic"],
+        requires = "rendezvous"
+    )]
     join: Option<Code>,
 
     #[command(flatten)]

@@ -4,7 +4,7 @@
 //! files, and deciding how far to go, is the caller's.
 
 use tickwire_session::tap::{About, Record, Recorded};
-use tickwire_session::{Instant, Session};
+use tickwire_session::{Instant, Session, Transmit};
 use tickwire_wire::DecodeError;
 
 use super::deed::{Deed, sum_of_sight, sum_of_view};
@@ -76,6 +76,11 @@ impl Replay {
     pub fn apply(&mut self, now: Instant, record: &Record<'_>) -> Result<(), DecodeError> {
         if let Some(peer) = &mut self.peer {
             peer.apply(now, record, self.player.gateway_mut().session());
+            // A client answers what it is told on its stream at once: a level that is loaded later than it was
+            // would miss the snapshot that all others build on.
+            if matches!(record, Record::Output(Transmit::Stream { .. }, _)) {
+                self.collect(now);
+            }
             return Ok(());
         }
         match *record {

@@ -108,6 +108,17 @@ fn every_command_does_what_it_says() {
                 let done = run_in(folder, &words);
                 assert_eq!(done.code, Some(0), "{typed:?}: {done:?}");
             }
+            ["lag", ..] => {
+                let free = |word: &&'static str| match *word {
+                    "127.0.0.1:7000" => "127.0.0.1:0",
+                    other => other,
+                };
+                let words: Vec<_> = typed.iter().map(free).collect();
+                let proxy = start_in(folder, &words);
+                proxy.line_with("ready lag");
+                proxy.terminate();
+                assert_eq!(proxy.wait().code, Some(0), "{typed:?}");
+            }
             ["status", ..] => {
                 let asked = servers.iter().rev().find(|served| served.is_encrypted);
                 let addr = asked.and_then(|served| served.addresses.values().next());

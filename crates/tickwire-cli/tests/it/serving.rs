@@ -254,7 +254,7 @@ fn nonsense_on_the_command_line_ends_with_two() {
         &["serve", "quake"][..],
         &["bots", "lwar", "--count", "0"],
         &["dance"],
-        &["serve", "--listen", "127.0.0.1:9"],
+        &["serve", "all", "--listen", "127.0.0.1:9"],
         &["serve", "lwar", "cppevy", "--listen", "127.0.0.1:9"],
         &["serve", "lwar", "--listen", "cppevy=127.0.0.1"],
         &["--listen", "127.0.0.1:9"],

@@ -17,7 +17,7 @@ use super::input_clock::InputClock;
 use super::own::{Rounded, Rules};
 use super::playback::Playback;
 use crate::game::Game;
-use crate::limits::TIMED_WAITING;
+use crate::limits::{INPUT_AHEAD, TIMED_WAITING};
 use crate::message::{Acks, Margin, Welcome};
 
 /// Inputs that are kept, to be applied again to what the server says.
@@ -111,11 +111,13 @@ impl<G: Game> Joined<G> {
         }
     }
 
-    /// The clock was set back: what was said for ticks that are far from now is said anew. Of those that the
-    /// server took, the first counts.
+    /// The clock was set back: what was said for ticks that the server refuses as too far ahead is said anew.
+    /// What it may have taken stands, because there the first input counts.
     fn take_back_inputs(&mut self, now: Instant, tick: Tick) {
         let count = self.inputs.len();
-        while self.inputs.back().is_some_and(|(last, _)| *last > tick) {
+        let reach = INPUT_AHEAD.as_micros() / self.tick.as_micros().max(1);
+        let farthest = Tick(tick.0 + u64::try_from(reach).unwrap_or(0));
+        while self.inputs.back().is_some_and(|(last, _)| *last > farthest) {
             self.inputs.pop_back();
         }
         if self.inputs.len() < count {
