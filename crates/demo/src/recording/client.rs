@@ -221,6 +221,12 @@ impl ArenaClient for Recorded<dyn ArenaClient> {
         self.deed(now, &Deed::Teleport);
         self.client.teleport(now)
     }
+
+    fn taunt(&mut self) -> Result<(), String> {
+        let now = self.now;
+        self.deed(now, &Deed::Taunt);
+        self.client.taunt()
+    }
 }
 
 impl ClientGateway for Recorded<dyn TileClient> {

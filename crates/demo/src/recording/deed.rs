@@ -40,6 +40,8 @@ pub(super) enum Deed {
     Databases(String),
     Identify,
     IgnoreNearest,
+    /// The player taunted.
+    Taunt,
     Build {
         at: BlockId,
         block: Block,
@@ -101,6 +103,7 @@ impl Deed {
             }
             Self::Identify => w.u8(10),
             Self::IgnoreNearest => w.u8(11),
+            Self::Taunt => w.u8(15),
         }
         debug_assert!(w.finish().is_ok(), "there is room for the longest");
         bytes
@@ -146,6 +149,7 @@ impl Deed {
             9 => Self::Content(char::from_u32(r.u32("emblem")?).filter(|it| *it != '\0')),
             10 => Self::Identify,
             11 => Self::IgnoreNearest,
+            15 => Self::Taunt,
             other => return Err(r.refuse("deed", other.into())),
         };
         r.finish()?;
@@ -280,9 +284,8 @@ mod tests {
             Deed::Disconnect,
             Deed::Content(Some('é')),
             Deed::Content(None),
-            Deed::Rename("Bea".into()),
             Deed::Select(Loadout::STANDARD),
-            Deed::Databases("a.db,b.db".into()),
+            Deed::Taunt,
             Deed::Identify,
             Deed::IgnoreNearest,
             Deed::Walk(Direction::NorthWest),
@@ -298,7 +301,13 @@ mod tests {
                 assert!(Deed::decode(&bytes[..end]).is_err());
             }
         }
-        let said = Deed::Chat("hello".into());
-        assert_eq!(Deed::decode(&said.encode()), Ok(said));
+        // Text goes to the end, so a shorter one is another.
+        for said in [
+            Deed::Chat("hello".into()),
+            Deed::Rename("Bea".into()),
+            Deed::Databases("a.db,b.db".into()),
+        ] {
+            assert_eq!(Deed::decode(&said.encode()), Ok(said));
+        }
     }
 }

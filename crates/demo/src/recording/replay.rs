@@ -187,6 +187,7 @@ impl Replay {
             (Deed::Identify, Player::Tiles(client)) => drop(client.identify()),
             (Deed::IgnoreNearest, Player::Tiles(client)) => drop(client.ignore_nearest()),
             (Deed::Teleport, Player::Arena(client)) => drop(client.teleport(now)),
+            (Deed::Taunt, Player::Arena(client)) => drop(client.taunt()),
             (Deed::Sight { sum }, Player::Tiles(client)) => {
                 let is_same = sum_of_sight(&**client) == sum;
                 self.compare(is_same);

@@ -135,8 +135,9 @@ fn sigterm_tells_every_player_and_ends_with_success() {
         "600",
         "--json",
     ]);
-    for number in 1..=5 {
-        server.line_with(&format!("bot-{number} joined"));
+    // In whatever order their handshakes end.
+    for _ in 0..5 {
+        server.line_with(" joined");
     }
     server.terminate();
     assert_eq!(server.wait().code, Some(0));
