@@ -44,13 +44,15 @@ pub(super) struct InputClock {
 
 impl InputClock {
     /// The server was at `tick` when it wrote what arrives now, half a round trip later. A round trip in which
-    /// something was repeated says nothing: beyond [`SET`] it is left to margins.
+    /// something was repeated says nothing: beyond half of [`SET`] it is left to margins, which then are within
+    /// what the clock adapts to without being set.
     pub(super) fn new(now: Instant, hz: u16, tick: Tick, round_trip: Duration) -> Self {
         let micros_a_tick = 1_000_000 / i64::from(hz.max(1));
         let there = i64::try_from(tick.0).unwrap_or(i64::MAX / micros_a_tick) * micros_a_tick;
         Self {
             micros_a_tick,
-            offset: there + signed(round_trip.min(SET)) + HEAD_START * micros_a_tick - here(now),
+            offset: there + signed(round_trip.min(SET / 2)) + HEAD_START * micros_a_tick
+                - here(now),
             owed: 0,
             updated: now,
             settled: now,
