@@ -2,7 +2,7 @@
 //!
 //! A player is recorded by a client that passes every call on and writes it down: what the network told its
 //! session and took from it ([`tap`](tickwire_session::tap)), and what the player did and looked at
-//! ([`Deed`]). A [`Replay`] makes the same client again and lets it go through the same, so that it shows the
+//! (`Deed`). A [`Replay`] makes the same client again and lets it go through the same, so that it shows the
 //! same; at every look it compares. A server's recording has what it sent to each of its clients; a [`Replay`]
 //! of it shows what one of them could see.
 
