@@ -179,14 +179,14 @@ impl Lag {
         self.departures.set(Path::Datagrams(to), next);
     }
 
-    fn hear_datagram(&mut self, now: Instant, from: Addr, news: News, size: usize) {
+    fn hold_up_datagram(&mut self, now: Instant, from: Addr, news: News, size: usize) {
         let lines = self.datagrams_of(from);
         lines.incoming.push(now, news, size);
         let next = lines.incoming.next_moment();
         self.arrivals.set(Path::Datagrams(from), next);
     }
 
-    fn hear_stream(&mut self, now: Instant, on: StreamId, heard: Heard) {
+    fn hold_up_stream(&mut self, now: Instant, on: StreamId, heard: Heard) {
         if let Some(stream) = self.streams.get_mut(&on) {
             stream.hear(now, heard);
             self.arrivals
@@ -408,20 +408,20 @@ impl Lagged<'_> {
 impl Session for Lagged<'_> {
     fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr) {
         self.lag.stream_to(on, peer);
-        self.lag.hear_stream(now, on, Heard::Opened(peer));
+        self.lag.hold_up_stream(now, on, Heard::Opened(peer));
     }
 
     fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
         self.lag.bytes[1] += bytes.len() as u64;
         for piece in bytes.chunks(SEGMENT) {
-            self.lag.hear_stream(now, on, Heard::Bytes(piece.into()));
+            self.lag.hold_up_stream(now, on, Heard::Bytes(piece.into()));
         }
     }
 
     fn handle_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
         self.lag.bytes[1] += bytes.len() as u64;
         let news = News::Datagram(bytes.into());
-        self.lag.hear_datagram(now, from, news, bytes.len());
+        self.lag.hold_up_datagram(now, from, news, bytes.len());
     }
 
     fn handle_room(&mut self, now: Instant, path: Path, room: Room) {
@@ -438,8 +438,8 @@ impl Session for Lagged<'_> {
 
     fn handle_closed(&mut self, now: Instant, path: Path, why: Ended) {
         match path {
-            Path::Stream(on) => self.lag.hear_stream(now, on, Heard::Closed(why)),
-            Path::Datagrams(from) => self.lag.hear_datagram(now, from, News::Closed(why), 0),
+            Path::Stream(on) => self.lag.hold_up_stream(now, on, Heard::Closed(why)),
+            Path::Datagrams(from) => self.lag.hold_up_datagram(now, from, News::Closed(why), 0),
             Path::Link(link) => {
                 self.end_streams(now, link);
                 self.lag.forget_link(link);
