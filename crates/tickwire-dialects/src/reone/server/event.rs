@@ -44,7 +44,7 @@ pub enum ServerEvent {
         /// What about it.
         content: Vec<u8>,
         /// What the player saw.
-        seen: Seen,
+        seen: ShownAt,
     },
     /// A client asks something. It waits for [`answer`](super::Server::answer).
     Called {
@@ -73,7 +73,7 @@ pub enum ServerEvent {
 /// What a player saw when it did something, by the client's account: a game that goes by it has to bound
 /// what it believes.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Seen {
+pub struct ShownAt {
     /// The tick that was shown when the last event of the packet was made; 0 is none.
     pub tick: u32,
     /// How many events before that one this is, by their order in the packet: they come again because they
