@@ -25,6 +25,7 @@
 extern crate alloc;
 
 mod bits;
+mod display_enum;
 mod endian;
 mod error;
 pub mod range;

@@ -7,7 +7,7 @@
 
 use core::fmt;
 
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, display_enum};
 
 use super::limits::STRING_MAX;
 use super::{Reader, Writer};
@@ -16,14 +16,16 @@ use super::{Reader, Writer};
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Text<'a>(&'a str);
 
-/// Why a string cannot be sent.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum BadText {
-    /// It has more bytes than allowed.
-    TooLong,
-    /// It holds a control character.
-    Character,
+display_enum! {
+    /// Why a string cannot be sent.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum BadText: Error {
+        /// It has more bytes than allowed.
+        TooLong => "a string must have at most {STRING_MAX} bytes",
+        /// It holds a control character.
+        Character => "a string must not hold a control character",
+    }
 }
 
 impl<'a> Text<'a> {
@@ -88,17 +90,6 @@ impl fmt::Display for Text<'_> {
         f.write_str(self.0)
     }
 }
-
-impl fmt::Display for BadText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong => write!(f, "a string must have at most {STRING_MAX} bytes"),
-            Self::Character => f.write_str("a string must not hold a control character"),
-        }
-    }
-}
-
-impl core::error::Error for BadText {}
 
 /// Words for a person, as a peer wrote them: any bytes but zero.
 ///
