@@ -19,7 +19,7 @@ use core::time::Duration;
 
 use siphasher::sip::SipHasher24;
 
-use tickwire_wire::display_enum;
+use tickwire_wire::{display_enum, number_fields};
 
 use crate::bucket::HostBuckets;
 use crate::{Addr, Host, Instant};
@@ -37,6 +37,8 @@ const WRONG_HOSTS_MAX: usize = 1_024;
 /// What a peer shows.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Token(pub u64);
+
+number_fields!(Token(u64));
 
 /// The tokens of a server's peers, and the addresses that showed them. `P` is whatever the protocol
 /// tells its peers apart by: usually the stream.

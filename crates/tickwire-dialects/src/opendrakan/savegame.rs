@@ -270,7 +270,7 @@ impl RawStates {
         let lifecycle = match r.u8("lifecycle")? {
             UNCHANGED => None,
             number => match Lifecycle::of(number) {
-                Some((lifecycle, _)) if lifecycle != Lifecycle::Destroyed => Some(lifecycle),
+                Some(lifecycle) if lifecycle != Lifecycle::Destroyed => Some(lifecycle),
                 _ => return Err(r.refuse("lifecycle", number.into())),
             },
         };

@@ -7,7 +7,7 @@
 
 use core::fmt;
 
-use tickwire_wire::{DecodeError, display_enum};
+use tickwire_wire::{DecodeError, Field, LittleEndian, display_enum};
 
 use super::limits::STRING_MAX;
 use super::{Reader, Writer};
@@ -85,6 +85,16 @@ impl<'a> Text<'a> {
     }
 }
 
+impl<'a> Field<'a, LittleEndian> for Text<'a> {
+    fn read(r: &mut Reader<'a>, field: &'static str) -> Result<Self, DecodeError> {
+        Self::decode(r, field)
+    }
+
+    fn write(&self, w: &mut Writer<'_>) {
+        self.encode(w);
+    }
+}
+
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
@@ -112,9 +122,10 @@ impl<'a> Remark<'a> {
     pub(super) const fn from_static(text: &'static str) -> Remark<'static> {
         Remark(text.as_bytes())
     }
+}
 
-    /// Reads a remark and its end.
-    pub(super) fn decode(r: &mut Reader<'a>, field: &'static str) -> Result<Self, DecodeError> {
+impl<'a> Field<'a, LittleEndian> for Remark<'a> {
+    fn read(r: &mut Reader<'a>, field: &'static str) -> Result<Self, DecodeError> {
         let bytes = string_ahead(r, field, STRING_MAX)?;
         // A trace shows text where it is text.
         match core::str::from_utf8(bytes) {
@@ -125,8 +136,7 @@ impl<'a> Remark<'a> {
         Ok(Self(bytes))
     }
 
-    /// Writes the remark and its end.
-    pub(super) fn encode(self, w: &mut Writer<'_>) {
+    fn write(&self, w: &mut Writer<'_>) {
         w.bytes(self.0);
         w.u8(0);
     }
