@@ -69,16 +69,16 @@ struct Span {
 
 /// Where the chain of each target begins, by the target's number.
 #[derive(Debug, Default)]
-struct Chains(Vec<(SendIndex, usize)>);
+pub(super) struct Chains(Vec<(SendIndex, usize)>);
 
 impl Chains {
-    fn first(&self, of: u32, send: SendIndex) -> Option<usize> {
+    pub(super) fn first(&self, of: u32, send: SendIndex) -> Option<usize> {
         let (at, first) = *self.0.get(of as usize)?;
         (at == send).then_some(first)
     }
 
     /// Puts an entry in front; the caller has made it point to what was there.
-    fn push(&mut self, of: u32, send: SendIndex, entry: usize) {
+    pub(super) fn push(&mut self, of: u32, send: SendIndex, entry: usize) {
         let of = of as usize;
         if self.0.len() <= of {
             self.0.resize(of + 1, (SendIndex::NONE, 0));
