@@ -16,7 +16,7 @@ use crate::node::Carrier;
 use crate::outgoing::{Route, datagrams};
 use crate::pipe::link_addr;
 use crate::quic::endpoint::{EndedBy, Entry, Received};
-use crate::quic::link::{Delivery, Owner, Queue};
+use crate::quic::link::{Delivery, Left, Owner, Queue};
 use crate::quic::{Key, Quic};
 use crate::sockets::Sockets;
 use crate::{Counters, sys};
@@ -123,7 +123,7 @@ impl Driver {
             return;
         };
         let failure = link.take_failure();
-        let mut has_more = false;
+        let mut left = Left::Nothing;
         if let Some(Owner {
             node: id,
             link: number,
@@ -138,7 +138,7 @@ impl Driver {
                 session: session_at(sessions, id),
                 counters: &mut self.counters,
             };
-            has_more = link.hand_in(&mut to);
+            left = link.hand_in(&mut to);
             if let Some(failure) = failure {
                 to.node.inbox.forget_room(link_addr(number));
                 info!(link = number, reason = %failure, "link ended");
@@ -149,8 +149,10 @@ impl Driver {
                 self.quic.endpoints[key.endpoint].release(now, host, EndedBy::Peer);
             }
         }
-        if has_more {
-            self.quic.touch(key);
+        match left {
+            Left::Nothing => {}
+            Left::More => self.quic.touch(key),
+            Left::Held => self.quic.hold(key),
         }
         self.quic.send_later(key);
         self.remove_drained(key);
