@@ -220,7 +220,7 @@ impl Quic {
             || self
                 .endpoints
                 .iter()
-                .any(|(_, endpoint)| endpoint.has_callers());
+                .any(|(_, endpoint)| endpoint.has_strangers());
         if has_work {
             return Some(Instant::ZERO);
         }
