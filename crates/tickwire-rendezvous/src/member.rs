@@ -124,7 +124,9 @@ struct Stun {
     began: Instant,
     next: Instant,
     asked: u64,
+    /// Of the question that is asked, and asked again until it is answered.
     transaction: TransactionId,
+    is_answered: bool,
     mapped: Option<SocketAddr>,
     is_due: bool,
 }
@@ -155,6 +157,7 @@ impl Member {
             next: now,
             asked: 0,
             transaction: TransactionId::default(),
+            is_answered: true,
             mapped: None,
             is_due: false,
         };
@@ -202,12 +205,15 @@ impl Member {
         self.pairings.values().find_map(|pairing| pairing.addr())
     }
 
+    /// Tells the server, and by it everybody who is looking for a path to here, what is known by now.
     fn update(&mut self) {
-        let candidates = self.candidates();
-        if let Purpose::Host(register) = &self.purpose
-            && self.asked == Asked::Yes
-        {
-            let players = register.players;
+        let players = match &self.purpose {
+            Purpose::Host(register) => register.players,
+            Purpose::Join(_) => 0,
+            Purpose::List(_) => return,
+        };
+        if self.asked == Asked::Yes {
+            let candidates = self.candidates();
             self.control.say(&Up::Update {
                 players,
                 candidates,
@@ -331,6 +337,14 @@ impl Member {
                     self.relay_end = Some(why);
                 }
             }
+            Down::Candidates {
+                pairing,
+                candidates,
+            } => {
+                if let Some(pairing) = self.pairings.get_mut(&pairing) {
+                    pairing.add_candidates(now, &candidates);
+                }
+            }
             Down::Listed(listings) => self.tell(MemberEvent::Listed(listings)),
             Down::Alive => {}
         }
@@ -347,6 +361,7 @@ impl Member {
             return;
         };
         self.stun.next = now + KEEP_ALIVE;
+        self.stun.is_answered = true;
         if self.stun.mapped.replace(mapped) != Some(mapped) {
             self.update();
         }
@@ -409,19 +424,7 @@ impl Stun {
         if now < self.next {
             return;
         }
-        // SipHash of a counter, so that nobody who did not see the question can answer it.
         self.asked += 1;
-        let (key, salt) = self.secret.split_at(16);
-        let mut hasher = SipHasher24::new_with_key(key.first_chunk().expect("half of 32 bytes"));
-        hasher.write(salt);
-        hasher.write_u64(self.asked);
-        let random = hasher.finish().to_le_bytes();
-        let count = u32::try_from(self.asked).unwrap_or(u32::MAX).to_le_bytes();
-        let bytes = random.into_iter().chain(count);
-        self.transaction
-            .iter_mut()
-            .zip(bytes)
-            .for_each(|(place, byte)| *place = byte);
         self.is_due = true;
         // A question that is not answered is soon repeated, but not for ever at that rate.
         self.next = now
@@ -430,6 +433,28 @@ impl Stun {
             } else {
                 KEEP_ALIVE / 3
             };
+        // RFC 8489, section 6.2.1: a question that is asked again has the same transaction. Otherwise an answer
+        // that takes longer than `STUN_RETRY` would always be one to a question of before.
+        if core::mem::take(&mut self.is_answered) {
+            self.transaction = self.number_transaction();
+        }
+    }
+
+    /// SipHash of a counter, so that nobody who did not see the question can answer it.
+    fn number_transaction(&self) -> TransactionId {
+        let (key, salt) = self.secret.split_at(16);
+        let mut hasher = SipHasher24::new_with_key(key.first_chunk().expect("half of 32 bytes"));
+        hasher.write(salt);
+        hasher.write_u64(self.asked);
+        let random = hasher.finish().to_le_bytes();
+        let count = u32::try_from(self.asked).unwrap_or(u32::MAX).to_le_bytes();
+        let mut transaction = TransactionId::default();
+        let bytes = random.into_iter().chain(count);
+        transaction
+            .iter_mut()
+            .zip(bytes)
+            .for_each(|(place, byte)| *place = byte);
+        transaction
     }
 }
 
