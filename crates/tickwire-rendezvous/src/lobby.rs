@@ -749,7 +749,7 @@ impl Events for Lobby {
 }
 
 /// What is counted as one address: all of a house's IPv6 addresses begin with the same 64 bits.
-fn network(ip: IpAddr) -> IpAddr {
+pub(crate) fn network(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(ip) => ip.into(),
         IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() >> 64 << 64).into(),
