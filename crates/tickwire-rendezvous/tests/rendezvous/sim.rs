@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tickwire_rendezvous::PathKind;
+use tickwire_rendezvous::{MemberEvent, PathKind};
 use tickwire_sim::{Conditions, NatKind, Rng};
 
 use crate::seeds::{self, OneIn};
@@ -47,10 +47,21 @@ fn meeting() {
         let (host, joiner) = (behind(&mut rng), behind(&mut rng));
         let mut world = World::new(seed, conditions, host, joiner);
         world.join()?;
+        let is_found = |world: &mut World| world.joiner.path().is_some();
+        let is_over = |world: &mut World| {
+            is_found(world) || world.joiner.events.contains(&MemberEvent::NoPath)
+        };
         // A stream that is in a burst of loss sends again every 1.6 s, and may have to do so ten times.
-        world.until("a path", 30, |world| world.joiner.path().is_some())?;
-        world.talk()?;
+        world.until("a path or its lack", 60, is_over)?;
+        if is_found(&mut world) {
+            world.talk()?;
+        }
         world.net.set_conditions(CALM);
+        // Who was told that there is no path joins again.
+        if !is_found(&mut world) {
+            world.join()?;
+            world.until("a path", 14, is_found)?;
+        }
         let is_best = |world: &mut World| {
             let is_relayed = world
                 .joiner
@@ -59,6 +70,7 @@ fn meeting() {
             is_relayed != can_punch(host, joiner)
         };
         world.until("the best path", 30, is_best)?;
+        world.talk()?;
         Ok(world.net.trace_hash())
     });
 }

@@ -315,7 +315,7 @@ impl World {
     pub(crate) fn talk(&mut self) -> Result<(), String> {
         let (_, to) = self.joiner.path().ok_or("there is no path")?;
         // Packets are lost; QUIC sends again.
-        for _ in 0..20 {
+        for _ in 0..75 {
             self.joiner.send(to.into(), b"ping");
             self.run(Duration::from_millis(200));
             let heard = self.host.take_heard();
