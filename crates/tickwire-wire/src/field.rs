@@ -160,14 +160,16 @@ macro_rules! fields {
 /// Reads and writes an enum by the number of each variant and the names of its fields, in the order of the
 /// wire: `messages!(Say in BigEndian { 1 Chat { player: "player id", text: "text" }, 2 Ping, });`.
 ///
-/// A tuple variant gives its fields names for this list alone. The enum has one lifetime, that of the bytes.
+/// A tuple variant gives its fields names for this list alone. A field whose type does not say how it is read
+/// and written names a type or module that does, behind `by`: `text: "text" by ShortText`, with `read(r, label)`
+/// and `write(&value, w)`. The enum has one lifetime, that of the bytes.
 #[macro_export]
 macro_rules! messages {
     ($name:ident in $order:ty {
         $(
             $number:literal $variant:ident
             $(($($bound:ident: $bound_label:literal),+))?
-            $({ $($field:ident: $label:literal),+ $(,)? })?
+            $({ $($field:ident: $label:literal $(by $codec:ident)?),+ $(,)? })?
         ),+ $(,)?
     }) => {
         impl<'a> $name<'a> {
@@ -197,7 +199,7 @@ macro_rules! messages {
                 ::core::result::Result::Ok(::core::option::Option::Some(match number {
                     $($number => {
                         $($(let $bound = $crate::Field::read_to(r, $bound_label, end)?;)+)?
-                        $($(let $field = $crate::Field::read_to(r, $label, end)?;)+)?
+                        $($(let $field = $crate::read_field!(r, $label, end $(, $codec)?)?;)+)?
                         Self::$variant $(($($bound),+))? $({ $($field),+ })?
                     })+
                     _ => return ::core::result::Result::Ok(::core::option::Option::None),
@@ -210,11 +212,35 @@ macro_rules! messages {
                 match self {
                     $(Self::$variant $(($($bound),+))? $({ $($field),+ })? => {
                         $($($crate::Field::write($bound, w);)+)?
-                        $($($crate::Field::write($field, w);)+)?
+                        $($($crate::write_field!($field, w $(, $codec)?);)+)?
                     })+
                 }
             }
         }
+    };
+}
+
+/// Reads a field of [`messages!`](crate::messages).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! read_field {
+    ($r:ident, $label:literal, $end:ident) => {
+        $crate::Field::read_to($r, $label, $end)
+    };
+    ($r:ident, $label:literal, $end:ident, $codec:ident) => {
+        $codec::read($r, $label)
+    };
+}
+
+/// Writes a field of [`messages!`](crate::messages).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! write_field {
+    ($field:ident, $w:ident) => {
+        $crate::Field::write($field, $w)
+    };
+    ($field:ident, $w:ident, $codec:ident) => {
+        $codec::write($field, $w)
     };
 }
 
