@@ -497,6 +497,45 @@ fn a_client_among_others_is_sent_what_it_is_sent_alone() {
 }
 
 #[test]
+fn the_form_is_chosen_by_place_and_send() {
+    let mut game = Game::new(2);
+    let ids: Vec<_> = (0..60).map(|_| game.spawn(1.0, 1.0)).collect();
+    let private = Spawn {
+        audience: Audience::Player(PlayerId(0)),
+        ..Spawn::default()
+    };
+    let others = (0..60).map(|_| {
+        let value = Thing::Ship(ship(1.0, 1.0));
+        game.world.spawn_with(&value, private).unwrap()
+    });
+    let others: Vec<_> = others.collect();
+    game.clients.set_forms(|_, audience, send| {
+        if audience == Audience::Everyone && send.0.is_multiple_of(2) {
+            Form::Coded
+        } else {
+            Form::Packed
+        }
+    });
+    game.steps(8);
+    for step in 0..6_u8 {
+        for (n, id) in (0..60_u8).cycle().zip(ids.iter().chain(&others)) {
+            // Most move a little and one moves far: that is where coding is shorter.
+            let far = if n == 7 { 8.0 } else { 0.5 };
+            game.set(*id, f32::from(n % 3) + f32::from(step % 2) * far, 1.0);
+        }
+        game.step();
+        let is_even = game.world.send().0.is_multiple_of(2);
+        let forms = |of: usize| {
+            let records = game.follower(of).records.iter();
+            records.map(|head| head.form).collect::<Vec<_>>()
+        };
+        let open = if is_even { Form::Coded } else { Form::Packed };
+        assert_eq!(forms(0), [Form::Packed, open], "its own first");
+        assert_eq!(forms(1), [open]);
+    }
+}
+
+#[test]
 fn clients_that_know_the_same_share_what_they_know() {
     let mut game = Game::new(8);
     let ids: Vec<_> = (0..100).map(|_| game.spawn(1.0, 1.0)).collect();
