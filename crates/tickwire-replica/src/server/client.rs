@@ -359,6 +359,11 @@ impl Client {
         self.credit = 0;
     }
 
+    #[cfg(test)]
+    pub(super) fn known(&self) -> impl Iterator<Item = KnownId> {
+        self.places.iter().map(|visible| visible.known)
+    }
+
     /// Whether it holds on to more of what is gone than any replica would.
     pub(super) fn is_stuck(&self) -> bool {
         self.pending.unconfirmed() > LEFT_MAX

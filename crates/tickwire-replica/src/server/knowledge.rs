@@ -34,7 +34,7 @@ pub(super) struct Knowledge {
 }
 
 /// What a client knows of a place: one of the states of [`Knowledge`]. Whoever has it is one of its users.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct KnownId(u32);
 
 /// A state as it was when the mark was made.
@@ -320,6 +320,12 @@ impl Knowledge {
         id
     }
 
+    /// How many states there have ever been at once.
+    #[cfg(test)]
+    pub(super) const fn len(&self) -> usize {
+        self.states.len()
+    }
+
     fn state(&self, id: KnownId) -> &State {
         let state = self.states.get(id.0 as usize);
         state.expect("ids are given out with their states")
@@ -328,5 +334,67 @@ impl Knowledge {
     fn state_mut(&mut self, id: KnownId) -> &mut State {
         let state = self.states.get_mut(id.0 as usize);
         state.expect("ids are given out with their states")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two clients that know the same.
+    fn pair(knowledge: &mut Knowledge) -> [KnownId; 2] {
+        let one = knowledge.enter();
+        let mut other = knowledge.enter();
+        knowledge.join(&mut other, one);
+        [one, other]
+    }
+
+    fn acknowledge(knowledge: &mut Knowledge, id: &mut KnownId) {
+        let record = (SendIndex(10), RecordIndex(0));
+        knowledge.acknowledge(id, record, &[BlockNumber(0)]);
+    }
+
+    #[test]
+    fn who_takes_the_same_step_follows_and_who_takes_another_does_not() {
+        let mut knowledge = Knowledge::default();
+        knowledge.begin(SendIndex(10));
+        let [mut one, mut other] = pair(&mut knowledge);
+        acknowledge(&mut knowledge, &mut one);
+        assert_ne!(one, other);
+        acknowledge(&mut knowledge, &mut other);
+        assert_eq!(one, other);
+        knowledge.mark_sent(&mut one, RecordIndex(1), &[]);
+        knowledge.mark_sent(&mut other, RecordIndex(2), &[]);
+        assert_ne!(one, other);
+    }
+
+    #[test]
+    fn nobody_follows_to_what_has_changed_since() {
+        let mut knowledge = Knowledge::default();
+        knowledge.begin(SendIndex(10));
+        let [mut one, mut late] = pair(&mut knowledge);
+        acknowledge(&mut knowledge, &mut one);
+        (11..14).for_each(|send| knowledge.begin(SendIndex(send)));
+        let before = one;
+        knowledge.change(&mut one).forget();
+        assert_eq!(one, before, "alone, it changes in place");
+        acknowledge(&mut knowledge, &mut late);
+        assert_ne!(one, late);
+    }
+
+    #[test]
+    fn what_nobody_knows_is_used_again_after_a_send() {
+        let mut knowledge = Knowledge::default();
+        for send in 1..100 {
+            knowledge.begin(SendIndex(send));
+            let pair = pair(&mut knowledge);
+            for mut id in pair {
+                knowledge.mark_sent(&mut id, RecordIndex(0), &[]);
+                acknowledge(&mut knowledge, &mut id);
+                knowledge.leave(id);
+            }
+        }
+        // Four a send: two that entered, what was sent, what was acknowledged.
+        assert!(knowledge.len() <= 12, "{}", knowledge.len());
     }
 }
