@@ -422,9 +422,9 @@ pub(crate) fn find(
                 MemberEvent::Path { .. } => return Ok(meeting),
                 MemberEvent::Admitted { .. } => is_admitted = true,
                 MemberEvent::Refused(why) => anyhow::bail!("{code}: {why}"),
-                MemberEvent::NoPath => anyhow::bail!(
-                    "{code}: no path to the host was found, not even by a relay"
-                ),
+                MemberEvent::NoPath => {
+                    anyhow::bail!("{code}: no path to the host was found, not even by a relay")
+                }
                 _ => {}
             }
         }
