@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tickwire_demo::gateway::{ArenaClient, Connect, Protocol, Settings, Status};
 use tickwire_demo::tiles::Train;
-use tickwire_demo::{Host, Loadout, STEP};
+use tickwire_demo::{GameServer, Loadout, STEP};
 use tickwire_net::{Carries, Driver};
 use tickwire_session::{Instant, Session};
 
@@ -17,7 +17,7 @@ const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0)
 /// A server and clients in this process, on real sockets.
 pub(crate) struct Table {
     driver: Driver,
-    pub(crate) host: Host,
+    pub(crate) host: GameServer,
     pub(crate) clients: Vec<Box<dyn ArenaClient>>,
     next_step: Instant,
 }
@@ -30,7 +30,7 @@ impl Table {
         let addr = driver
             .local_addr(node.expect("a free port"))
             .expect("it is bound");
-        let mut host = Host::new(1, 4);
+        let mut host = GameServer::new(1, 4);
         host.serve(protocol, driver.now(), [1; 32], settings);
         let next_step = driver.now();
         let table = Self {
