@@ -17,6 +17,7 @@ use tickwire_session::{Addr, Instant, Session, Traffic};
 
 use crate::address;
 use crate::bot_client::{self, BotClient, Character};
+use crate::conditions::{Lags, NetworkArgs};
 use crate::difficulty::Difficulty;
 use crate::figures::{loading_bar, millis, percentile};
 use crate::misuse::Misuse;
@@ -68,6 +69,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     encryption: quic::ClientArgs,
+
+    #[command(flatten)]
+    network: NetworkArgs,
 }
 
 /// Bots that connect at a time; the others follow as these get in. A server need not put up with more
@@ -106,6 +110,8 @@ struct Load {
     players: Vec<Player>,
     /// Of the first of them.
     record: Option<RecordFile>,
+    /// The network that each of them is on.
+    lags: Lags,
 }
 
 /// Where the server is.
@@ -154,6 +160,7 @@ impl Load {
             server: Server::Elsewhere(route),
             players: Vec::new(),
             record: open_record(args)?,
+            lags: Lags::of_clients(&args.network),
         })
     }
 
@@ -172,6 +179,7 @@ impl Load {
             },
             players: Vec::new(),
             record: open_record(args)?,
+            lags: Lags::of_clients(&args.network),
         })
     }
 
@@ -255,7 +263,7 @@ impl Load {
             player.body.gateway_mut().disconnect(now);
         }
         let deadline = now + FAREWELL;
-        while self.driver.now() < deadline && self.anybody_there() {
+        while self.driver.now() < deadline && (self.anybody_there() || !self.lags.is_idle()) {
             self.drive(deadline, Driver::turn)?;
         }
         let now = self.driver.now();
@@ -272,8 +280,12 @@ impl Load {
         if let Some(record) = &mut self.record {
             record.keep(self.driver.now())?;
         }
+        let count = self.players.len();
         let mut sessions = sessions(&mut self.server, &mut self.players);
-        let ran = run(&mut self.driver, until, &mut sessions);
+        let players = sessions.len() - count..sessions.len();
+        let ran = self.lags.run(&mut sessions, players, |sessions| {
+            run(&mut self.driver, until, sessions)
+        });
         ran.context("waiting for sockets failed")
     }
 

@@ -22,6 +22,7 @@ use tickwire_demo::{GameServer, Pace};
 use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::Instant;
 
+use crate::conditions::{Lags, NetworkArgs};
 use crate::dashboard::Dashboard;
 use crate::difficulty::Difficulty;
 use crate::misuse::Misuse;
@@ -126,6 +127,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     encryption: quic::ServerArgs,
+
+    #[command(flatten)]
+    network: NetworkArgs,
 }
 
 impl Args {
@@ -219,6 +223,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         camera,
         encrypted,
         drain: Drain::new(args.drain),
+        lags: Lags::of_servers(&args.network),
     };
     let served = serve(&mut driver, &mut game, &mut face, &stop, until);
     // First, so that what comes next can be read, and a second Ctrl-C ends it at once.
@@ -361,7 +366,7 @@ fn serve(
     until: Option<Instant>,
 ) -> anyhow::Result<()> {
     let mut pace = Pace::new(driver.now());
-    let mut notices = Vec::new();
+    let mut notices: Vec<_> = game.network_notice().into_iter().collect();
     let mut was_busy = false;
     while until.is_none_or(|until| driver.now() < until) {
         if stop.is_asked() {
@@ -381,6 +386,7 @@ fn serve(
             camera,
             encrypted,
             drain,
+            ..
         } = &mut *game;
         if let Some(encrypted) = encrypted {
             encrypted.read_again(driver);
