@@ -20,6 +20,7 @@ mod lwar;
 mod opendrakan;
 mod pixmess;
 mod recording;
+mod rendezvous;
 mod reone;
 mod replica;
 mod script;
@@ -38,6 +39,9 @@ pub use opendrakan::{
 };
 pub use pixmess::{pixmess_client_session, pixmess_server_session, pixmess_stream};
 pub use recording::recording;
+pub use rendezvous::{
+    rendezvous_lobby, rendezvous_member, rendezvous_messages, rendezvous_relay, rendezvous_stun,
+};
 pub use reone::{
     reone_client_session, reone_datagram, reone_delta, reone_frames, reone_huffman,
     reone_server_session,
@@ -130,6 +134,26 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "recording",
         run: recording,
+    },
+    Target {
+        name: "rendezvous_lobby",
+        run: rendezvous_lobby,
+    },
+    Target {
+        name: "rendezvous_member",
+        run: rendezvous_member,
+    },
+    Target {
+        name: "rendezvous_messages",
+        run: rendezvous_messages,
+    },
+    Target {
+        name: "rendezvous_relay",
+        run: rendezvous_relay,
+    },
+    Target {
+        name: "rendezvous_stun",
+        run: rendezvous_stun,
     },
     Target {
         name: "replica",
