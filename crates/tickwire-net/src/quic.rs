@@ -43,11 +43,11 @@ pub use ticket::{CheckTicket, TicketError, TicketIssuer};
 pub use trust::Trust;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::mem;
 
 use slab::Slab;
-use tickwire_session::Instant;
+use tickwire_session::{Instant, Session};
 
 use crate::Counters;
 use crate::driver::divert::Diverted;
@@ -76,6 +76,8 @@ pub(crate) struct Quic {
     touched: Vec<Key>,
     /// Connections that may have packets to send: after the sessions were drained.
     sending: Vec<Key>,
+    /// Connections whose sessions do not want what came on streams.
+    held: BTreeSet<Key>,
     /// Packets on their way; apart from what sessions send in the clear.
     outgoing: Outgoing,
     /// Why the last links ended, by number.
@@ -94,6 +96,7 @@ impl Quic {
             timers: BinaryHeap::new(),
             touched: Vec::new(),
             sending: Vec::new(),
+            held: BTreeSet::new(),
             outgoing: Outgoing::new(),
             failures: BTreeMap::new(),
             diverted: Diverted::default(),
@@ -138,6 +141,26 @@ impl Quic {
             }
         }
         touched
+    }
+
+    /// Has a connection served again when its session wants to read on.
+    pub(crate) fn hold(&mut self, key: Key) {
+        self.held.insert(key);
+    }
+
+    /// Touches the connections whose sessions want to read on.
+    pub(crate) fn read_on(&mut self, sessions: &[&mut dyn Session]) {
+        for key in mem::take(&mut self.held) {
+            let Some(link) = self.link_mut(key) else {
+                continue;
+            };
+            let session = link.owner().and_then(|owner| sessions.get(owner.node));
+            match session.map(|session| link.is_wanted(&**session)) {
+                Some(true) => self.touch(key),
+                Some(false) => self.hold(key),
+                None => {}
+            }
+        }
     }
 
     /// Has a connection send what it has when the sessions have been drained.
@@ -204,7 +227,7 @@ impl Quic {
             || self
                 .endpoints
                 .iter()
-                .any(|(_, endpoint)| endpoint.has_callers());
+                .any(|(_, endpoint)| endpoint.has_strangers());
         if has_work {
             return Some(Instant::ZERO);
         }

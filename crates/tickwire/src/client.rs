@@ -11,7 +11,8 @@ use tickwire_net::quic::{self, Fingerprint, Trust};
 use tickwire_net::{Driver, NodeId};
 use tickwire_replica::Archetype;
 use tickwire_session::bulk::Overall;
-use tickwire_session::{Addr, Events as _, Session as _};
+use tickwire_session::{Addr, Events as _, Instant, Session as _};
+use tickwire_sim::Lag;
 use tickwire_state::PredictionFigures;
 
 use crate::error::Error;
@@ -59,6 +60,8 @@ pub struct Client<G: Game> {
     session: native::Client<G>,
     /// How the server is reached, if the way is encrypted.
     way: Option<ServerAt>,
+    /// What holds up its packets, if a bad network was asked for.
+    lag: Option<Lag>,
 }
 
 /// Where an encrypted server is, and how it is known.
@@ -176,7 +179,32 @@ impl<G: Game> Client<G> {
             driver,
             node,
             way,
+            lag: None,
         }
+    }
+
+    /// Lets this client feel a bad network, whatever the real one is like.
+    ///
+    /// ```no_run
+    /// # use tickwire::{Client, Game, sim::Preset};
+    /// # fn feel<G: Game>(client: Client<G>) -> Client<G> {
+    /// let hotel = Preset::named("bad-hotel").expect("a preset");
+    /// client.with_conditions(hotel.client_lag(1))
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_conditions(mut self, lag: Lag) -> Self {
+        self.lag = Some(lag);
+        self
+    }
+
+    /// Lets the driver have the session.
+    fn turn(&mut self, until: Instant) -> Result<(), Error> {
+        let session = &mut self.session;
+        Ok(match &mut self.lag {
+            Some(lag) => self.driver.turn(until, &mut [&mut lag.around(session)]),
+            None => self.driver.turn(until, &mut [session]),
+        }?)
     }
 
     /// What the player wants from now on, until it wants something else.
@@ -187,7 +215,7 @@ impl<G: Game> Client<G> {
     /// Sends and takes what there is, and goes on to this moment. Call it once a frame; it does not wait.
     pub fn update(&mut self) -> Result<(), Error> {
         let now = self.driver.now();
-        self.driver.turn(now, &mut [&mut self.session])?;
+        self.turn(now)?;
         self.relink()?;
         self.session.update(self.driver.now());
         Ok(())
@@ -299,8 +327,9 @@ impl<G: Game> Client<G> {
     pub fn leave(mut self) -> Result<(), Error> {
         self.session.leave(self.driver.now());
         let deadline = self.driver.now() + FAREWELL;
-        while !self.session.is_finished() && self.driver.now() < deadline {
-            self.driver.turn(deadline, &mut [&mut self.session])?;
+        let is_idle = |lag: &Option<Lag>| lag.as_ref().is_none_or(Lag::is_idle);
+        while !(self.session.is_finished() && is_idle(&self.lag)) && self.driver.now() < deadline {
+            self.turn(deadline)?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! In: what the game spawns, sets and says, and its ticks. Out: events. Everything happens on the caller's
 //! thread; nothing is awaited and nothing called back.
 
+use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,8 @@ use tickwire_net::{Carries, Driver, ListenerId, NodeId};
 use tickwire_replica::Archetype;
 use tickwire_replica::world::{Audience, Groups, Past, World, WorldError};
 use tickwire_session::bulk::{ContentHash, ShelfError};
-use tickwire_session::{Addr, Events as _, Host, Instant, Session as _};
+use tickwire_session::{Addr, Events as _, Host, Instant, Session};
+use tickwire_sim::Lag;
 
 use crate::client::Client;
 use crate::error::Error;
@@ -62,6 +64,8 @@ pub struct Server<G: Game> {
     port: Port,
     /// When the next tick is due.
     due: Instant,
+    /// What holds up its packets, if a bad network was asked for.
+    lag: Option<Lag>,
 }
 
 #[derive(Debug)]
@@ -136,7 +140,28 @@ impl<G: Game> Server<G> {
             driver,
             port,
             due: now,
+            lag: None,
         })
+    }
+
+    /// Puts every client of this server on a bad network: `preset.server_lag(seed)` makes one.
+    #[must_use]
+    pub fn with_conditions(mut self, lag: Lag) -> Self {
+        self.lag = Some(lag);
+        self
+    }
+
+    /// Lets the driver have the session.
+    fn drive(
+        &mut self,
+        until: Instant,
+        run: fn(&mut Driver, Instant, &mut [&mut dyn Session]) -> io::Result<()>,
+    ) -> Result<(), Error> {
+        let session = &mut self.session;
+        Ok(match &mut self.lag {
+            Some(lag) => run(&mut self.driver, until, &mut [&mut lag.around(session)]),
+            None => run(&mut self.driver, until, &mut [session]),
+        }?)
     }
 
     /// Where clients connect to.
@@ -176,7 +201,7 @@ impl<G: Game> Server<G> {
     pub fn tick(&mut self) -> Result<Tick, Error> {
         let tick = self.end_tick();
         let due = self.due;
-        self.driver.run_until(due, &mut [&mut self.session])?;
+        self.drive(due, Driver::run_until)?;
         Ok(tick)
     }
 
@@ -184,7 +209,7 @@ impl<G: Game> Server<G> {
     /// due. After each call [`end_tick`](Self::end_tick).
     pub fn update(&mut self) -> Result<u32, Error> {
         let now = self.driver.now();
-        self.driver.turn(now, &mut [&mut self.session])?;
+        self.drive(now, Driver::turn)?;
         let length = Self::tick_length();
         let due = self.driver.now().since(self.due).div_duration_f32(length);
         #[expect(
@@ -382,8 +407,9 @@ impl<G: Game> Server<G> {
     pub fn shut_down(mut self) -> Result<(), Error> {
         self.session.shut_down(self.driver.now());
         let deadline = self.driver.now() + FAREWELL;
-        while !self.session.is_finished() && self.driver.now() < deadline {
-            self.driver.turn(deadline, &mut [&mut self.session])?;
+        let is_idle = |lag: &Option<Lag>| lag.as_ref().is_none_or(Lag::is_idle);
+        while !(self.session.is_finished() && is_idle(&self.lag)) && self.driver.now() < deadline {
+            self.drive(deadline, Driver::turn)?;
         }
         Ok(())
     }

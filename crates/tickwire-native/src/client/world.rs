@@ -13,7 +13,7 @@ use tickwire_session::{Instant, RoundTrip};
 use tickwire_state::{InputNumber, Prediction, PredictionFigures, Predictor, Tick};
 
 use super::event::ClientEvent;
-use super::input_clock::InputClock;
+use super::input_clock::{InputClock, Offset};
 use super::own::{Rounded, Rules};
 use super::playback::Playback;
 use crate::game::Game;
@@ -22,6 +22,15 @@ use crate::message::{Acks, Margin, Welcome};
 
 /// Inputs that are kept, to be applied again to what the server says.
 const INPUTS_KEPT: usize = tickwire_state::INPUTS_WAITING;
+
+/// An input that was made.
+struct Made<I> {
+    /// The tick that it is for.
+    tick: Tick,
+    input: Quantised<I>,
+    /// Where the clock stood.
+    offset: Offset,
+}
 
 /// What a client has once it takes part.
 pub(super) struct Joined<G: Game> {
@@ -33,7 +42,7 @@ pub(super) struct Joined<G: Game> {
     tick: Duration,
     ticks_a_send: u64,
     /// The newest inputs, oldest first, for consecutive ticks unless the clock was set.
-    inputs: VecDeque<(Tick, Quantised<G::Input>)>,
+    inputs: VecDeque<Made<G::Input>>,
     own: Option<EntityId>,
     predictor: Option<Predictor<Rules<G>>>,
     /// The send of what the predictor was told last.
@@ -87,7 +96,7 @@ impl<G: Game> Joined<G> {
     pub(super) fn advance_inputs(&mut self, now: Instant, input: &G::Input) {
         let (tick, share) = self.input_clock.tick_at(now);
         self.take_back_inputs(now, tick);
-        let last = self.inputs.back().map(|(last, _)| *last);
+        let last = self.inputs.back().map(|made| made.tick);
         let last = last.unwrap_or_else(|| tick.before(1));
         // Whoever slept has nothing to say about the ticks in between.
         let first = last.next().max(tick.before(INPUTS_KEPT as u64 / 2));
@@ -99,7 +108,11 @@ impl<G: Game> Joined<G> {
             if self.inputs.len() >= INPUTS_KEPT {
                 self.inputs.pop_front();
             }
-            self.inputs.push_back((number, input.clone()));
+            self.inputs.push_back(Made {
+                tick: number,
+                input: input.clone(),
+                offset: self.input_clock.offset(),
+            });
             let ago = self.tick.mul_f32(share) + self.tick * small(tick.0 - number.0);
             if let Some(predictor) = &mut self.predictor {
                 // Refused only while the server has been silent for two seconds: then it stands still.
@@ -117,7 +130,7 @@ impl<G: Game> Joined<G> {
         let count = self.inputs.len();
         let reach = INPUT_AHEAD.as_micros() / self.tick.as_micros().max(1);
         let farthest = Tick(tick.0 + u64::try_from(reach).unwrap_or(0));
-        while self.inputs.back().is_some_and(|(last, _)| *last > farthest) {
+        while self.inputs.back().is_some_and(|made| made.tick > farthest) {
             self.inputs.pop_back();
         }
         if self.inputs.len() < count {
@@ -136,13 +149,13 @@ impl<G: Game> Joined<G> {
     pub(super) fn newest_inputs(
         &self,
     ) -> Option<(Tick, u16, impl Iterator<Item = &Quantised<G::Input>>)> {
-        let (newest, _) = self.inputs.back()?;
-        let behind = Moment::of(*newest).since(self.replica.now());
+        let newest = self.inputs.back()?.tick;
+        let behind = Moment::of(newest).since(self.replica.now());
         let shown = u16::try_from(behind).unwrap_or(u16::MAX);
         // Those before a gap are for other ticks than they would seem to be.
         let rows = self.inputs.iter().rev().zip(0..);
-        let in_row = rows.take_while(|((tick, _), age)| tick.0 + age == newest.0);
-        Some((*newest, shown, in_row.map(|((_, input), _)| input)))
+        let in_row = rows.take_while(move |(made, age)| made.tick.0 + age == newest.0);
+        Some((newest, shown, in_row.map(|(made, _)| &made.input)))
     }
 
     /// A packet of the world's state arrived.
@@ -156,14 +169,25 @@ impl<G: Game> Joined<G> {
         self.acks = Some(Acks::with(self.acks, applied.packet));
         self.is_due = true;
         self.updated = Some(now);
-        if let Some(margin) = margin.ticks() {
-            self.input_clock.handle_margin(now, margin);
-        }
         let tick = applied.send.0 * self.ticks_a_send;
+        if let Some(margin) = margin.ticks() {
+            let made = self.offset_of(tick, margin);
+            self.input_clock.handle_margin(now, made, margin);
+        }
         self.near = self.near.max(Tick(tick));
         self.playback.handle_arrival(now, tick);
         self.correct(now);
         Ok(applied)
+    }
+
+    /// Where the clock stood when an input was made of which the server, at `tick`, says how early it came.
+    fn offset_of(&self, tick: u64, margin: f32) -> Offset {
+        #[expect(clippy::cast_possible_truncation, reason = "a margin is a few ticks")]
+        let ahead = margin as i64;
+        let number = Tick(tick.saturating_add_signed(ahead));
+        let at = self.inputs.partition_point(|made| made.tick < number);
+        let made = self.inputs.get(at).or_else(|| self.inputs.back());
+        made.map_or_else(|| self.input_clock.offset(), |made| made.offset)
     }
 
     /// Whether the server is to send everything anew.
@@ -208,9 +232,9 @@ impl<G: Game> Joined<G> {
         };
         let rules = Rules::new(self.schema.clone());
         let mut predictor = Predictor::new(rules, shape, now, input_number(tick), state);
-        for (number, input) in self.inputs.iter().filter(|(number, _)| *number > tick) {
+        for made in self.inputs.iter().filter(|made| made.tick > tick) {
             predictor
-                .apply_input(now, input_number(*number), input.value())
+                .apply_input(now, input_number(made.tick), made.input.value())
                 .ok();
         }
         self.predictor = Some(predictor);
