@@ -32,7 +32,8 @@ impl Diverted {
             if self.packets.len() >= DIVERTED_PACKETS {
                 self.packets.pop_front();
             }
-            self.packets.push_back((canonical(to), bytes[range].to_vec()));
+            self.packets
+                .push_back((canonical(to), bytes[range].to_vec()));
         }
         true
     }
