@@ -9,6 +9,7 @@ mod operation;
 mod pty;
 mod quic;
 mod readme;
+mod rendezvous;
 mod reone;
 mod replay;
 mod saving;
