@@ -203,7 +203,11 @@ impl Router {
                 "",
             ),
             Self::Symmetric => ("masquerade fully-random", String::new(), ""),
-            Self::UdpBlocked => ("masquerade", String::new(), "oifname wan meta l4proto udp drop;"),
+            Self::UdpBlocked => (
+                "masquerade",
+                String::new(),
+                "oifname wan meta l4proto udp drop;",
+            ),
             Self::None | Self::PortRestricted | Self::Same => ("masquerade", String::new(), ""),
         };
         // What nobody asked for is dropped unseen, as home routers do: a connection that the kernel had taken

@@ -16,9 +16,10 @@ use super::event::ClientEvent;
 use super::input_clock::{InputClock, Offset};
 use super::own::{Rounded, Rules};
 use super::playback::Playback;
+use super::provisional::{Ahead, Provisional, ProvisionalId};
 use crate::game::Game;
-use crate::limits::{INPUT_AHEAD, TIMED_WAITING};
-use crate::message::{Acks, Margin, Welcome};
+use crate::limits::{ACK_PATIENCE, INPUT_AHEAD, TIMED_WAITING};
+use crate::message::{Acks, Margin, Role, Welcome};
 
 /// Inputs that are kept, to be applied again to what the server says.
 const INPUTS_KEPT: usize = tickwire_state::INPUTS_WAITING;
@@ -48,6 +49,10 @@ pub(super) struct Joined<G: Game> {
     /// The send of what the predictor was told last.
     answered: SendIndex,
     shown_own: Option<G::Things>,
+    /// What came of inputs and is shown ahead of the server, as the own entity is.
+    provisional: Provisional<G>,
+    /// Whether inputs are sent, with which acknowledgements may travel.
+    is_player: bool,
     pub(super) acks: Option<Acks>,
     /// Something is to be said by datagram.
     pub(super) is_due: bool,
@@ -61,7 +66,12 @@ pub(super) struct Joined<G: Game> {
 }
 
 impl<G: Game> Joined<G> {
-    pub(super) fn new(now: Instant, welcome: &Welcome, schema: Schema, way: &RoundTrip) -> Self {
+    pub(super) fn new(
+        now: Instant,
+        welcome: &Welcome,
+        (schema, role): (Schema, Role),
+        way: &RoundTrip,
+    ) -> Self {
         let tick = Tick(welcome.tick.into());
         let ticks_a_send = u64::from(welcome.ticks_a_send);
         let replica = Replica::new(ReplicaConfig {
@@ -83,6 +93,8 @@ impl<G: Game> Joined<G> {
             predictor: None,
             answered: SendIndex::NONE,
             shown_own: None,
+            provisional: Provisional::new(welcome.hz),
+            is_player: role == Role::Player,
             acks: None,
             is_due: true,
             asks_anew: false,
@@ -119,8 +131,10 @@ impl<G: Game> Joined<G> {
                 predictor
                     .apply_input(now.before(ago), input_number(number), input.value())
                     .ok();
+                let own = predictor.current().value();
+                self.provisional.step(number, own, &input.value());
             }
-            self.is_due = true;
+            self.is_due |= self.is_player;
         }
     }
 
@@ -167,7 +181,8 @@ impl<G: Game> Joined<G> {
     ) -> Result<Applied, ApplyError> {
         let applied = self.replica.apply(packet)?;
         self.acks = Some(Acks::with(self.acks, applied.packet));
-        self.is_due = true;
+        let next_input = self.input_clock.next_tick(now);
+        self.is_due |= !self.is_player || next_input.since(now) > ACK_PATIENCE;
         self.updated = Some(now);
         let tick = applied.send.0 * self.ticks_a_send;
         if let Some(margin) = margin.ticks() {
@@ -177,6 +192,7 @@ impl<G: Game> Joined<G> {
         self.near = self.near.max(Tick(tick));
         self.playback.handle_arrival(now, tick);
         self.correct(now);
+        self.correct_provisional(tick);
         Ok(applied)
     }
 
@@ -240,6 +256,25 @@ impl<G: Game> Joined<G> {
         self.predictor = Some(predictor);
     }
 
+    /// Says of what came of inputs what the server says, at this tick.
+    fn correct_provisional(&mut self, tick: u64) {
+        let Self {
+            provisional,
+            replica,
+            ticks_a_send,
+            ..
+        } = self;
+        provisional.correct(Tick(tick), |id| {
+            let (send, value) = replica.latest_any(id)?;
+            Some((Tick(send.0 * *ticks_a_send), value))
+        });
+    }
+
+    /// An entity came of the input of a tick, of which the lowest bits are known.
+    pub(super) fn confirm(&mut self, tick: u32, id: EntityId) {
+        self.provisional.confirm(widened(self.near, tick), id);
+    }
+
     /// Something happened at a tick, of which the lowest bits are known.
     pub(super) fn add_timed(&mut self, tick: u32, event: G::ToClient) -> Result<(), G::ToClient> {
         if self.timed.len() >= TIMED_WAITING {
@@ -258,11 +293,22 @@ impl<G: Game> Joined<G> {
         };
         self.replica.play(moment);
         while let Some(event) = self.replica.poll_event() {
-            events.push_back(match event {
-                Event::Spawned { archetype, id } => ClientEvent::Spawned { id, archetype },
-                Event::Despawned { archetype, id } => ClientEvent::Despawned { id, archetype },
-            });
+            match event {
+                Event::Spawned { archetype, id } => {
+                    events.push_back(ClientEvent::Spawned { id, archetype });
+                    let replaced = self.provisional.replace(id);
+                    events.extend(replaced.map(|provisional| ClientEvent::Replaced {
+                        provisional,
+                        by: id,
+                    }));
+                }
+                Event::Despawned { archetype, id } => {
+                    events.push_back(ClientEvent::Despawned { id, archetype });
+                    self.provisional.forget(id);
+                }
+            }
         }
+        self.provisional.show(self.input_clock.tick_at(now).1);
         while let Some((tick, _)) = self.timed.front()
             && Moment::of(*tick) <= moment
             && let Some((_, event)) = self.timed.pop_front()
@@ -275,16 +321,32 @@ impl<G: Game> Joined<G> {
 
     pub(super) fn view<T: Archetype<G::Things>>(&self) -> impl Iterator<Item = (EntityId, T)> {
         let own = self.own();
-        self.replica.view().map(move |(id, value)| match &own {
-            Some((own, predicted)) if *own == id => (id, T::clone(predicted)),
-            _ => (id, value),
+        self.replica.view().filter_map(move |(id, value)| {
+            let shown = match (&own, self.provisional.of(id)) {
+                (Some((own, predicted)), _) if *own == id => T::clone(predicted),
+                (_, Some(Ahead::Gone)) => return None,
+                (_, Some(Ahead::Shown(thing))) => T::of(copy::<G>(thing))?,
+                (_, None) => value,
+            };
+            Some((id, shown))
         })
+    }
+
+    pub(super) fn provisional<T: Archetype<G::Things>>(
+        &self,
+    ) -> impl Iterator<Item = (ProvisionalId, T)> {
+        let waiting = self.provisional.waiting();
+        waiting.filter_map(|(id, thing)| Some((id, T::of(copy::<G>(thing))?)))
     }
 
     pub(super) fn get<T: Archetype<G::Things>>(&self, id: EntityId) -> Option<T> {
         match self.own() {
             Some((own, predicted)) if own == id => Some(predicted),
-            _ => self.replica.get(id),
+            _ => match self.provisional.of(id) {
+                Some(Ahead::Gone) => None,
+                Some(Ahead::Shown(thing)) => T::of(copy::<G>(thing)),
+                None => self.replica.get(id),
+            },
         }
     }
 
@@ -317,7 +379,7 @@ impl<G: Game> fmt::Debug for Joined<G> {
 }
 
 /// A copy: nothing of the way from a value to itself.
-fn copy<G: Game>(value: &G::Things) -> G::Things {
+pub(super) fn copy<G: Game>(value: &G::Things) -> G::Things {
     value.between(value, 0.0)
 }
 
