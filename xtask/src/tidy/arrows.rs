@@ -43,6 +43,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tickwire-dialects",
             "tickwire-native",
             "tickwire-net",
+            "tickwire-rendezvous",
             "tickwire-replica",
             "tickwire-session",
             "tickwire-sim",
@@ -78,6 +79,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "tickwire-fuzz",
         &[
             "tickwire-dialects",
+            "tickwire-rendezvous",
             "tickwire-replica",
             "tickwire-session",
             "tickwire-wire",
@@ -90,6 +92,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tickwire-dialects",
             "tickwire-native",
             "tickwire-net",
+            "tickwire-rendezvous",
             "tickwire-replica",
             "tickwire-session",
             "tickwire-sim",
