@@ -63,6 +63,8 @@ pub struct Frame<'a> {
     pub at: Duration,
     /// Which of the file's interfaces it went by.
     pub interface: u32,
+    /// What that is called. A [`Capture`](crate::Capture) calls it as its protocol.
+    pub name: Option<&'a str>,
     /// What its first bytes are.
     pub link: DataLink,
     /// What was captured of it.
@@ -71,20 +73,6 @@ pub struct Frame<'a> {
     pub length: u32,
     /// What else the file says of it.
     pub options: Vec<EnhancedPacketOption<'a>>,
-}
-
-/// What a file says of an interface.
-#[derive(Clone, Copy, Debug)]
-pub struct Interface<'a>(&'a InterfaceDescriptionBlock<'static>);
-
-impl Interface<'_> {
-    /// What it is called. A [`Capture`](crate::Capture) calls it as its protocol.
-    pub fn name(&self) -> Option<&str> {
-        self.0.options.iter().find_map(|option| match option {
-            InterfaceDescriptionOption::IfName(name) => Some(&**name),
-            _ => None,
-        })
-    }
 }
 
 impl<R: Read> Frames<R> {
@@ -119,14 +107,6 @@ impl<R: Read> Frames<R> {
         })
     }
 
-    /// An interface, by the number that frames give.
-    pub fn interface(&self, number: u32) -> Option<Interface<'_>> {
-        match &self.form {
-            Form::Pcap { .. } => None,
-            Form::Ng(reader) => reader.interfaces().get(number as usize).map(Interface),
-        }
-    }
-
     /// Packets that are not in the file, as far as it says so.
     pub const fn dropped(&self) -> u64 {
         self.dropped
@@ -156,6 +136,7 @@ impl<R: Read> Frames<R> {
                             number: self.count,
                             at: packet.timestamp(),
                             interface: 0,
+                            name: None,
                             link,
                             length: packet.orig_len(),
                             bytes: packet.into_data(),
@@ -210,7 +191,7 @@ const fn dropped(option: &InterfaceStatisticsOption<'_>) -> u64 {
     }
 }
 
-fn to_next<'a>(block: Block<'a>, state: &PcapNgState, count: &mut u64) -> Next<'a> {
+fn to_next<'a>(block: Block<'a>, state: &'a PcapNgState, count: &mut u64) -> Next<'a> {
     let (interface, at, length, bytes, options) = match block {
         Block::EnhancedPacket(packet) => (
             packet.interface_id,
@@ -246,6 +227,10 @@ fn to_next<'a>(block: Block<'a>, state: &PcapNgState, count: &mut u64) -> Next<'
         number: *count,
         at,
         interface,
+        name: described.options.iter().find_map(|option| match option {
+            InterfaceDescriptionOption::IfName(name) => Some(&**name),
+            _ => None,
+        }),
         link: described.linktype,
         bytes,
         length,

@@ -25,7 +25,7 @@ mod wire;
 pub use annotate::Annotator;
 pub use capture::{Capture, Finished};
 pub use conversations::{Conversations, Ends, Event, Said};
-pub use frames::{Frame, Frames, Interface, Next, is_capture};
+pub use frames::{Frame, Frames, Next, is_capture};
 pub use packet::{Flags, Packet, Transport};
 pub use sliced::{Segment, Sliced};
 pub use wire::{End, Role, Sink, Wire};

@@ -25,7 +25,9 @@ pub enum Sliced<'a> {
         bytes: &'a [u8],
     },
     /// Something else, in words, and its bytes.
-    Other(String, &'a [u8]),
+    Other(&'static str, &'a [u8]),
+    /// A frame of a network whose headers are not known here, by the number of its link type.
+    Link(u32, &'a [u8]),
 }
 
 /// A datagram, or a piece of a stream.
@@ -55,11 +57,11 @@ impl<'a> Sliced<'a> {
             DataLink::ETHERNET => LaxSlicedPacket::from_ethernet(bytes).map_err(|_| SHORT),
             DataLink::LINUX_SLL => of_cooked(bytes, 14, 16),
             DataLink::LINUX_SLL2 => of_cooked(bytes, 0, 20),
-            link => return Self::Other(format!("link type {}", u32::from(link)), bytes),
+            link => return Self::Link(u32::from(link), bytes),
         };
         match sliced {
             Ok(packet) => Self::of_packet(&packet, bytes, is_cut),
-            Err(what) => Self::Other(what.into(), bytes),
+            Err(what) => Self::Other(what, bytes),
         }
     }
 
@@ -79,11 +81,11 @@ impl<'a> Sliced<'a> {
                     header.destination_addr().into(),
                 )
             }
-            Some(LaxNetSlice::Arp(_)) => return Self::Other("ARP".into(), bytes),
-            None => return Self::Other("not IP".into(), bytes),
+            Some(LaxNetSlice::Arp(_)) => return Self::Other("ARP", bytes),
+            None => return Self::Other("not IP", bytes),
         };
         let Some(payload) = packet.ip_payload() else {
-            return Self::Other("not IP".into(), bytes);
+            return Self::Other("not IP", bytes);
         };
         if payload.fragmented {
             let bytes = payload.payload;
@@ -115,9 +117,8 @@ impl<'a> Sliced<'a> {
                 })
             }
             _ => {
-                let number = payload.ip_number;
-                let name = number.keyword_str().unwrap_or("a protocol without a name");
-                Self::Other(format!("{name} ({}) over IP", number.0), payload.payload)
+                let name = payload.ip_number.keyword_str();
+                Self::Other(name.unwrap_or("another protocol over IP"), payload.payload)
             }
         }
     }

@@ -35,6 +35,7 @@ fn told(role: Role, calls: impl FnOnce(&mut Wire)) -> Vec<String> {
             number: 1,
             at: std::time::Duration::ZERO,
             interface: 0,
+            name: None,
             link: pcap_file::DataLink::RAW,
             length: u32::try_from(bytes.len()).expect("it is short"),
             bytes: bytes.into(),
