@@ -76,6 +76,8 @@ pub struct Inspect {
     pub datagram: Option<DatagramInspector>,
     /// Begins to read one direction of a stream; if the protocol has any.
     pub stream: Option<fn(from: Side) -> StreamInspector>,
+    /// How many of a message's first fields say what it is called, if they have words for their values.
+    pub words: usize,
     /// Messages that tell the state of the world.
     pub snapshots: &'static [&'static str],
     /// Fields that count the datagrams of a side, one by one, where it has such a field.

@@ -33,7 +33,8 @@ pub struct Capture {
     shared: Arc<Shared>,
     /// Says how it ended.
     ended: Receiver<io::Result<u64>>,
-    interfaces: u32,
+    /// Each an interface of the file, by name and description.
+    interfaces: Vec<(String, String)>,
 }
 
 /// How a capture ended.
@@ -91,24 +92,32 @@ impl Capture {
             orders,
             shared,
             ended,
-            interfaces: 0,
+            interfaces: Vec::new(),
         })
     }
 
-    /// An observer whose packets go into the file, on an interface with the protocol's name.
+    /// An observer whose packets go into the file, on an interface with the protocol's name: one for all its clients,
+    /// and one for its server.
     pub fn wire(&mut self, protocol: &str, end: End) -> Wire {
         let side = match end.role {
             Role::Server(_) => "server",
             Role::Client(_) => "client",
         };
-        let interface = self.interfaces;
-        self.interfaces += 1;
-        let order = Order::Interface {
-            name: protocol.into(),
-            description: format!("tickwire {side}: what its session says, above any encryption"),
-        };
-        // If the file has failed already, its end says so.
-        self.orders.send(order).ok();
+        let described = (
+            protocol.to_owned(),
+            format!("tickwire {side}: what its session says, above any encryption"),
+        );
+        let known = self.interfaces.iter().position(|other| *other == described);
+        let interface = known.unwrap_or(self.interfaces.len());
+        if known.is_none() {
+            let (name, description) = described.clone();
+            self.interfaces.push(described);
+            // If the file has failed already, its end says so.
+            self.orders
+                .send(Order::Interface { name, description })
+                .ok();
+        }
+        let interface = u32::try_from(interface).unwrap_or(u32::MAX);
         let (orders, shared) = (self.orders.clone(), Arc::clone(&self.shared));
         let mut dropped = 0;
         Wire::new(

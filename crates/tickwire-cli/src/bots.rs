@@ -17,6 +17,7 @@ use tickwire_session::{Addr, Instant, Session, Traffic};
 
 use crate::address;
 use crate::bot_client::{self, BotClient, Character};
+use crate::capture::{self, CaptureArgs, CaptureFile};
 use crate::difficulty::Difficulty;
 use crate::figures::{loading_bar, millis, percentile};
 use crate::misuse::Misuse;
@@ -67,6 +68,9 @@ pub(crate) struct Args {
     json: bool,
 
     #[command(flatten)]
+    capture: CaptureArgs,
+
+    #[command(flatten)]
     encryption: quic::ClientArgs,
 }
 
@@ -106,6 +110,8 @@ struct Load {
     players: Vec<Player>,
     /// Of the first of them.
     record: Option<RecordFile>,
+    /// Of all of them.
+    capture: Option<CaptureFile>,
 }
 
 /// Where the server is.
@@ -149,11 +155,13 @@ impl Load {
         let mut driver = new_driver()?;
         let typed = (args.connect.as_str(), args.protocol.port);
         let route = args.encryption.route(&mut driver, typed, stop)?;
+        let capture = args.capture.create(driver.now())?;
         Ok(Self {
             driver,
             server: Server::Elsewhere(route),
             players: Vec::new(),
             record: open_record(args)?,
+            capture,
         })
     }
 
@@ -164,6 +172,7 @@ impl Load {
         let secret = tickwire_net::secret().context("the system has no randomness")?;
         let mut host = Host::new(args.seed, 0);
         host.serve(args.protocol, driver.now(), secret, &Settings::default());
+        let capture = args.capture.create(driver.now())?;
         Ok(Self {
             driver,
             server: Server::Here {
@@ -172,6 +181,7 @@ impl Load {
             },
             players: Vec::new(),
             record: open_record(args)?,
+            capture,
         })
     }
 
@@ -194,6 +204,9 @@ impl Load {
             let record = self.record.as_ref().filter(|_| number == 0);
             let log = record.map(RecordFile::log);
             self.players.push(Player::new(args, number, at, log)?);
+            if let Some(capture) = &mut self.capture {
+                capture.add_client(args.protocol.name, args.protocol.port);
+            }
             connecting += 1;
         }
         Ok(())
@@ -260,7 +273,8 @@ impl Load {
         }
         let now = self.driver.now();
         let record = self.record.as_mut();
-        record.map_or(Ok(()), |record| record.finish(now))
+        record.map_or(Ok(()), |record| record.finish(now))?;
+        self.capture.take().map_or(Ok(()), CaptureFile::finish)
     }
 
     /// Lets the driver have the sessions.
@@ -272,8 +286,12 @@ impl Load {
         if let Some(record) = &mut self.record {
             record.keep(self.driver.now())?;
         }
+        let players = self.players.len();
         let mut sessions = sessions(&mut self.server, &mut self.players);
-        let ran = run(&mut self.driver, until, &mut sessions);
+        let first = sessions.len() - players;
+        let ran = capture::run(self.capture.as_mut(), &mut sessions, first, |sessions| {
+            run(&mut self.driver, until, sessions)
+        });
         ran.context("waiting for sockets failed")
     }
 

@@ -33,6 +33,7 @@ use tickwire_session::Instant;
 
 use crate::address;
 use crate::arena_canvas::{Blast, Blasts, Camera, Zoom};
+use crate::capture::CaptureArgs;
 use crate::misuse::Misuse;
 use crate::name;
 use crate::quic;
@@ -86,6 +87,9 @@ pub(crate) struct Args {
     /// Record the game as you see it, for `tickwire replay` and `tickwire inspect`.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+
+    #[command(flatten)]
+    capture: CaptureArgs,
 
     #[command(flatten)]
     encryption: quic::ClientArgs,
@@ -156,6 +160,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let node = driver.open();
     let asked = (args.connect.as_str(), args.protocol.name);
     let to = args.encryption.connect(&mut driver, node, &route, asked)?;
+    let mut capture = args.capture.create(driver.now())?;
+    if let Some(capture) = &mut capture {
+        capture.add_client(args.protocol.name, args.protocol.port);
+    }
     let seat = Seat {
         stop,
         title: format!("{} {route}", args.protocol.name),
@@ -163,6 +171,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         driver,
         server: to,
         record: args.record.as_deref().map(RecordFile::create).transpose()?,
+        capture,
         route,
     };
     let loadout = args.weapons.unwrap_or_default();

@@ -38,6 +38,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
             let from_client = from == Side::Client;
             Box::new(move |bytes, trace| cppevy::inspect_next(from_client, bytes, trace))
         }),
+        words: 2,
         snapshots: &["State"],
         counts: &[],
     },

@@ -28,6 +28,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     inspect: Inspect {
         datagram: Some(|_, bytes, trace| lwar::inspect(bytes, trace)),
         stream: None,
+        words: 1,
         snapshots: &["Update", "UpdatePos", "UpdateRay", "UpdateCircle"],
         counts: &[],
     },

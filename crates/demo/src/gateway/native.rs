@@ -33,6 +33,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
             let from_client = from == Side::Client;
             Box::new(move |bytes, trace| tickwire_native::inspect_next(from_client, bytes, trace))
         }),
+        words: 1,
         snapshots: &["State"],
         counts: &[(Side::Server, "number")],
     },

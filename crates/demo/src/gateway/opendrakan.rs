@@ -38,6 +38,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
             let from_client = from == Side::Client;
             Box::new(move |bytes, trace| opendrakan::inspect_next(from_client, bytes, trace))
         }),
+        words: 1,
         snapshots: &["ObjectStates"],
         counts: &[],
     },

@@ -29,6 +29,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
             let mut inspector = pixmess::Inspector::new(from == Side::Client);
             Box::new(move |bytes, trace| inspector.next(bytes, trace))
         }),
+        words: 1,
         snapshots: &[],
         counts: &[],
     },

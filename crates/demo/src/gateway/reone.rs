@@ -49,6 +49,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
             let from_client = from == Side::Client;
             Box::new(move |bytes, trace| reone::inspect_next(from_client, bytes, trace))
         }),
+        words: 1,
         snapshots: &["Last"],
         counts: &[(Side::Client, "packet")],
     },

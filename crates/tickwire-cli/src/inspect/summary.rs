@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 use tickwire_capture::Ends;
 use tickwire_demo::gateway::Side;
+use tickwire_wire::Place;
 
 use super::chart::Chart;
 use super::fields::{Entry, Fields};
@@ -139,7 +140,7 @@ impl Summary {
             return;
         };
         let mut is_snapshot = protocol.inspect.snapshots.is_empty();
-        for (name, entries) in messages(specimen.fields) {
+        for (name, entries) in messages(specimen.fields, protocol.inspect.words) {
             is_snapshot |= protocol.inspect.snapshots.contains(&name.as_str());
             self.add_message((protocol.name, side(from), name), entries);
         }
@@ -160,14 +161,7 @@ impl Summary {
                 }
                 continue;
             };
-            // A field that is shown again in parts has only what is in none of them.
-            let next = entries[at + 1..]
-                .iter()
-                .find_map(|entry| entry.field.as_ref());
-            let inside = next.filter(|(next, _)| {
-                (place.at_bit..place.at_bit + place.bits).contains(&next.at_bit)
-            });
-            let own = inside.map_or(place.bits, |(next, _)| next.at_bit - place.at_bit);
+            let own = place.bits - covered(*place, &entries[at + 1..]);
             bits += u64::from(own);
             let name = match path.is_empty() {
                 true => entry.name.to_owned(),
@@ -257,7 +251,7 @@ impl Summary {
         } = self.faults;
         writeln!(
             out,
-            "  broken {broken}, not read {unread_bytes} bytes, missing from streams {missing} bytes, sent again {resent}, \\
+            "  broken {broken}, not read {unread_bytes} bytes, missing from streams {missing} bytes, repeated {resent}, \
              datagrams lost {lost}"
         )?;
         if self.dropped > 0 {
@@ -281,7 +275,7 @@ impl Summary {
         for row in &self.rows {
             writeln!(
                 out,
-                "  {:>4}  {} <-> {}  {} {}  {:.1} s  {} / {} packets  {} / {} bytes  sent again {}, missing {}, lost {}",
+                "  {:>4}  {} <-> {}  {} {}  {:.1} s  {} / {} packets  {} / {} bytes  repeated {}, missing {}, lost {}",
                 row.ends.number,
                 row.ends.opener,
                 row.ends.other,
@@ -371,7 +365,7 @@ impl Summary {
                 "seconds": row.span.as_secs_f64(),
                 "packets": row.units,
                 "bytes": row.bytes,
-                "resent": row.resent,
+                "repeated": row.resent,
                 "missing_bytes": row.missing,
                 "lost": row.lost,
             })
@@ -384,7 +378,7 @@ impl Summary {
             "broken": self.faults.broken,
             "unread_bytes": self.faults.unread_bytes,
             "missing_bytes": self.faults.missing,
-            "resent": self.faults.resent,
+            "repeated": self.faults.resent,
             "lost": self.faults.lost,
             "dropped": self.dropped,
             "forgotten": self.forgotten,
@@ -422,9 +416,23 @@ fn share(part: u64, of: u64) -> f64 {
     part as f64 / of.max(1) as f64
 }
 
+/// Bits of a field that are shown again as fields of their own, which follow it.
+fn covered(place: Place, behind: &[Entry]) -> u32 {
+    let end = place.at_bit + place.bits;
+    let mut cursor = place.at_bit;
+    let mut covered = 0;
+    let fields = behind.iter().filter_map(|entry| entry.field.as_ref());
+    for (inner, _) in fields.take_while(|(inner, _)| (place.at_bit..end).contains(&inner.at_bit)) {
+        let inner_end = (inner.at_bit + inner.bits).min(end);
+        covered += inner_end.saturating_sub(cursor.max(inner.at_bit));
+        cursor = cursor.max(inner_end);
+    }
+    covered
+}
+
 /// The messages of a specimen: what stands in one outermost group, with what follows it outside of any. It is called
-/// by the protocol's words for its first fields that have such words, else as the group is.
-fn messages(fields: &Fields) -> impl Iterator<Item = (String, &[Entry])> {
+/// by the protocol's words for its first fields that have such words, so many at most, else as the group is.
+fn messages(fields: &Fields, words_max: usize) -> impl Iterator<Item = (String, &[Entry])> {
     let entries = fields.entries();
     let is_begin = |entry: &Entry| entry.depth == 0 && entry.field.is_none();
     let begins = entries.iter().enumerate();
@@ -439,7 +447,7 @@ fn messages(fields: &Fields) -> impl Iterator<Item = (String, &[Entry])> {
         let message = &rest[..length];
         let words = message.iter().skip_while(|entry| entry.meaning.is_empty());
         let words = words.take_while(|entry| !entry.meaning.is_empty());
-        let words: Vec<_> = words.map(|entry| entry.meaning).take(2).collect();
+        let words: Vec<_> = words.map(|entry| entry.meaning).take(words_max).collect();
         let name = match words.is_empty() {
             true => message[0].name.to_owned(),
             false => words.join(" "),
@@ -450,7 +458,7 @@ fn messages(fields: &Fields) -> impl Iterator<Item = (String, &[Entry])> {
 
 #[cfg(test)]
 mod tests {
-    use tickwire_wire::{Place, Trace, Value};
+    use tickwire_wire::{Trace, Value};
 
     use super::*;
 
@@ -471,7 +479,7 @@ mod tests {
         fields.close();
         fields.field("tail", at(48, 8), Value::Unsigned(2));
         let mut summary = Summary::default();
-        for (name, entries) in messages(&fields) {
+        for (name, entries) in messages(&fields, 1) {
             summary.add_message(("p", "server", name), entries);
         }
         let names: Vec<_> = summary
@@ -488,7 +496,7 @@ mod tests {
             .collect();
         assert_eq!(
             bits,
-            [("head.number", 8), ("kind", 8), ("packet", 8), ("tail", 8)]
+            [("head.number", 8), ("kind", 8), ("packet", 24), ("tail", 8)]
         );
     }
 }

@@ -20,6 +20,7 @@ use tickwire_session::{Addr, Instant, Session};
 
 use super::netgraph::NetGraph;
 use super::replay::TapeLine;
+use crate::capture::{self, CaptureFile};
 use crate::quic::Route;
 use crate::record::RecordFile;
 use crate::screen::{self, FRAME, Input, Screen};
@@ -41,6 +42,7 @@ pub(super) struct Seat {
     pub(super) title: String,
     pub(super) name: String,
     pub(super) record: Option<RecordFile>,
+    pub(super) capture: Option<CaptureFile>,
     /// How the server is reached.
     pub(super) route: Route,
 }
@@ -165,7 +167,8 @@ impl Seat {
     fn finish_record(&mut self) -> anyhow::Result<()> {
         let now = self.driver.now();
         let record = self.record.as_mut();
-        record.map_or(Ok(()), |record| record.finish(now))
+        record.map_or(Ok(()), |record| record.finish(now))?;
+        self.capture.take().map_or(Ok(()), CaptureFile::finish)
     }
 
     /// Lets the driver have the session.
@@ -182,8 +185,11 @@ impl Seat {
             Route::At(_) => Vec::new(),
             Route::By(meeting) => vec![meeting.session()],
         };
+        let first = sessions.len();
         sessions.push(gateway.session());
-        let ran = run(&mut self.driver, until, &mut sessions);
+        let ran = capture::run(self.capture.as_mut(), &mut sessions, first, |sessions| {
+            run(&mut self.driver, until, sessions)
+        });
         ran.context("waiting for the network failed")
     }
 

@@ -15,6 +15,7 @@ use super::camera::Camera;
 use super::company::Company;
 use super::drain::Drain;
 use super::meter::Meter;
+use crate::capture::{self, CaptureFile};
 use crate::quic;
 use crate::record::RecordFile;
 use crate::save::SaveFile;
@@ -32,6 +33,8 @@ pub(super) struct Game {
     pub(super) records: Vec<RecordFile>,
     /// Who looks on for a recording.
     pub(super) camera: Option<Camera>,
+    /// What the servers' sessions say, in a file.
+    pub(super) capture: Option<CaptureFile>,
     /// Where it is reached over QUIC.
     pub(super) encrypted: Option<quic::Listening>,
     pub(super) drain: Drain,
@@ -61,7 +64,10 @@ impl Game {
         sessions.extend(meeting.map(Meeting::session));
         sessions.extend(self.company.sessions());
         sessions.extend(self.camera.as_mut().map(Camera::session));
-        run(driver, until, &mut sessions).context("waiting for sockets failed")
+        let ran = capture::run(self.capture.as_mut(), &mut sessions, 0, |sessions| {
+            run(driver, until, sessions)
+        });
+        ran.context("waiting for sockets failed")
     }
 
     /// Somebody asked for the end: nobody new is let in, and everybody is told how long there is. Says so once.
