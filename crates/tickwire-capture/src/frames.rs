@@ -8,7 +8,7 @@ use std::io::{Chain, Cursor, ErrorKind, Read};
 use std::time::Duration;
 
 use pcap_file::DataLink;
-use pcap_file::pcap::{PcapReadError, PcapReader, PcapTsResolution};
+use pcap_file::pcap::{PcapReadError, PcapReader, PcapTsResolution, RawPcapPacket};
 use pcap_file::pcapng::blocks::Block;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
 use pcap_file::pcapng::blocks::interface_description::{
@@ -123,8 +123,9 @@ impl<R: Read> Frames<R> {
                 if let Some(interface) = interface.take() {
                     return Next::Block(Block::InterfaceDescription(interface));
                 }
-                let link = reader.header().datalink;
-                match reader.next_packet() {
+                let header = reader.header();
+                // As it is: what it claims of the longest packet, or of fractions of seconds, need not be true.
+                match reader.next_raw_packet() {
                     None => Next::End,
                     Some(Err(error)) => {
                         self.is_over = true;
@@ -134,12 +135,12 @@ impl<R: Read> Frames<R> {
                         self.count += 1;
                         Next::Frame(Frame {
                             number: self.count,
-                            at: packet.timestamp(),
+                            at: moment(&packet, header.ts_resolution),
                             interface: 0,
                             name: None,
-                            link,
-                            length: packet.orig_len(),
-                            bytes: packet.into_data(),
+                            link: header.datalink,
+                            length: packet.orig_len.max(packet.incl_len),
+                            bytes: packet.data,
                             options: Vec::new(),
                         })
                     }
@@ -236,6 +237,15 @@ fn to_next<'a>(block: Block<'a>, state: &'a PcapNgState, count: &mut u64) -> Nex
         length,
         options,
     })
+}
+
+fn moment(packet: &RawPcapPacket<'_>, unit: PcapTsResolution) -> Duration {
+    let fraction = u64::from(packet.ts_frac);
+    let fraction = match unit {
+        PcapTsResolution::MicroSecond => Duration::from_micros(fraction),
+        PcapTsResolution::NanoSecond => Duration::from_nanos(fraction),
+    };
+    Duration::from_secs(packet.ts_sec.into()) + fraction
 }
 
 const CUT: &str = "the file ends inside a packet";

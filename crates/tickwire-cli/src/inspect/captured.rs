@@ -22,6 +22,9 @@ use super::{Captured, Carrier, Fault, Found, Show, Specimen};
 /// Datagrams of one direction among which repeated ones are noticed.
 const REMEMBERED: usize = 32;
 
+/// Datagrams that made sense after which their protocol is not doubted any more.
+const CERTAIN: u32 = 16;
+
 /// How far a counter may jump and still mean lost datagrams.
 const JUMP_MAX: u64 = 10_000;
 
@@ -178,6 +181,8 @@ struct Talk {
     /// Of who opened it, and of the other.
     halves: [Half; 2],
     began: Option<Duration>,
+    /// Datagrams that made sense.
+    read_well: u32,
 }
 
 /// One direction of a conversation.
@@ -243,9 +248,17 @@ impl Talk {
             self.known = match named.filter(|protocol| protocol.inspect.stream.is_some()) {
                 Some(protocol) => Some((protocol, opener(protocol, said.ends))),
                 None => guess(said, |protocol, from| {
-                    let inspector = protocol.inspect.stream?;
-                    let read = inspector(from)(&begin, &mut Fields::default());
-                    read.is_ok().then_some(())
+                    let mut inspector = protocol.inspect.stream?(from);
+                    let (mut at, mut sense) = (0, Sense::default());
+                    // Whole messages up to its end, or it is something else, or more has to come.
+                    while at < begin.len() {
+                        let mut fields = Fields::default();
+                        at += inspector(&begin[at..], &mut fields)
+                            .ok()
+                            .filter(|length| *length > 0)?;
+                        sense.add(&fields);
+                    }
+                    Some(sense.share(begin.len()))
                 }),
             };
         }
@@ -293,14 +306,16 @@ impl Talk {
         if self.known.is_none() {
             self.known = recognise(said, place.hint, bytes);
         }
-        let (protocol, from) = self.sender(said);
-        let mut fields = Fields::default();
-        let mut fault = None;
-        if let Some(protocol) = protocol
-            && let Some(from) = from
-            && let Some(inspect) = protocol.inspect.datagram
-        {
-            fault = inspect(from, bytes, &mut fields).err().map(Fault::Wrong);
+        let (mut protocol, mut from) = self.sender(said);
+        let (mut fields, mut fault) = decode(protocol, from, bytes);
+        // A guess that was made from few bytes may be wrong.
+        if fault.is_some() && !is_cut && self.read_well < CERTAIN {
+            self.known = recognise(said, place.hint, bytes).or(self.known);
+            (protocol, from) = self.sender(said);
+            (fields, fault) = decode(protocol, from, bytes);
+        }
+        self.read_well += u32::from(fault.is_none());
+        if let (Some(protocol), Some(from)) = (protocol, from) {
             let half = &mut self.halves[usize::from(!said.from_opener)];
             half.count(protocol, from, &fields);
         }
@@ -410,8 +425,10 @@ fn recognise(
     bytes: &[u8],
 ) -> Option<(&'static Protocol, Side)> {
     let reads = |protocol: &Protocol, from| {
-        let inspect = protocol.inspect.datagram?;
-        inspect(from, bytes, &mut Fields::default()).ok()
+        let (mut fields, mut sense) = (Fields::default(), Sense::default());
+        protocol.inspect.datagram?(from, bytes, &mut fields).ok()?;
+        sense.add(&fields);
+        Some(sense.share(bytes.len()))
     };
     let named = hint.or_else(|| by_port(said.ends));
     let named = named.filter(|protocol| protocol.inspect.datagram.is_some());
@@ -434,23 +451,67 @@ fn recognise(
     Some((protocol, likely))
 }
 
-/// The first protocol of which the bytes make sense.
+/// Reads a datagram, if it is known how.
+fn decode(
+    protocol: Option<&'static Protocol>,
+    from: Option<Side>,
+    bytes: &[u8],
+) -> (Fields, Option<Fault>) {
+    let mut fields = Fields::default();
+    let mut fault = None;
+    if let (Some(protocol), Some(from)) = (protocol, from)
+        && let Some(inspect) = protocol.inspect.datagram
+    {
+        fault = inspect(from, bytes, &mut fields).err().map(Fault::Wrong);
+    }
+    (fields, fault)
+}
+
+/// How much of some bytes is more than bytes: any protocol can carry those.
+#[derive(Default)]
+struct Sense {
+    bits: u64,
+}
+
+impl Sense {
+    fn add(&mut self, fields: &Fields) {
+        let fields = fields
+            .entries()
+            .iter()
+            .filter_map(|entry| entry.field.as_ref());
+        let bits = fields.map(|(place, held)| match held {
+            Held::Bytes(_) => 0,
+            _ => u64::from(place.bits),
+        });
+        self.bits += bits.sum::<u64>();
+    }
+
+    /// Thousandths of that many bytes.
+    fn share(&self, bytes: usize) -> u64 {
+        1_000 * self.bits / (8 * bytes.max(1) as u64)
+    }
+}
+
+/// The protocol of which the bytes make most sense, if they do of any.
 fn guess(
     said: &Said<'_>,
-    reads: impl Fn(&Protocol, Side) -> Option<()>,
+    reads: impl Fn(&Protocol, Side) -> Option<u64>,
 ) -> Option<(&'static Protocol, Side)> {
-    let sides = [Side::Client, Side::Server];
-    sides.iter().find_map(|&opener| {
+    let mut best = None;
+    for opener in [Side::Client, Side::Server] {
         let from = if said.from_opener {
             opener
         } else {
             flip(opener)
         };
-        let found = PROTOCOLS
-            .iter()
-            .find(|protocol| reads(protocol, from).is_some());
-        found.map(|protocol| (protocol, opener))
-    })
+        for protocol in PROTOCOLS {
+            let sense = reads(protocol, from);
+            if sense.is_some() && sense > best.map(|(sense, _)| sense) {
+                best = sense.map(|sense| (sense, (protocol, opener)));
+            }
+        }
+    }
+    best.map(|(_, found)| found)
 }
 
 /// The protocol whose port one of them has.

@@ -133,7 +133,8 @@ fn what_tcpdump_captured_is_what_the_server_saw() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     // Ethernet on the loopback device, and Linux' cooked header on all of them.
-    for (protocol, device) in [("lwar", "lo"), ("reone", "lo"), ("pixmess", "any")] {
+    let devices = PROTOCOLS.iter().zip(["lo", "any"].iter().cycle());
+    for (protocol, device) in devices.map(|(protocol, device)| (*protocol, *device)) {
         let record = folder.path().join("record");
         let file = folder.path().join("tcpdump");
         let (server, addr) = serve(protocol, &["--record", name(&record)]);
