@@ -12,6 +12,7 @@
 
 mod bit_reader;
 mod byte_reader;
+mod capture;
 mod coder;
 mod cppevy;
 mod driven;
@@ -28,6 +29,7 @@ mod trace;
 
 pub use bit_reader::bit_reader;
 pub use byte_reader::byte_reader;
+pub use capture::capture;
 pub use coder::{replica_coded, replica_packed};
 pub use cppevy::{cppevy_client_session, cppevy_payload, cppevy_server_session};
 pub use echo::{echo_datagrams, echo_streams};
@@ -62,6 +64,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "byte_reader",
         run: byte_reader,
+    },
+    Target {
+        name: "capture",
+        run: capture,
     },
     Target {
         name: "cppevy_client_session",

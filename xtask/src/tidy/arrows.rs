@@ -36,6 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "tickwire-rendezvous",
         &["tickwire-session", "tickwire-wire"],
     ),
+    ("tickwire-capture", &["tickwire-session"]),
     ("tickwire-net", &["tickwire-rendezvous", "tickwire-session"]),
     (
         "tickwire",
@@ -65,6 +66,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "tickwire-cli",
         &[
             "tickwire",
+            "tickwire-capture",
             "tickwire-demo",
             "tickwire-dialects",
             "tickwire-net",
@@ -77,6 +79,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "tickwire-fuzz",
         &[
+            "tickwire-capture",
             "tickwire-dialects",
             "tickwire-replica",
             "tickwire-session",
@@ -105,10 +108,12 @@ const FENCED: &[(&str, &[&str])] = &[
     ("bytes", &["tickwire-net"]),
     ("clap", PROGRAMS),
     ("serde_json", PROGRAMS),
+    ("etherparse", &["tickwire-capture"]),
     ("getrandom", &["tickwire-net"]),
     ("glam", &["tickwire-replica"]),
     ("libc", &["tickwire-bench", "tickwire-net"]),
     ("mio", &["tickwire-net"]),
+    ("pcap-file", &["tickwire-capture"]),
     ("ratatui", &["tickwire-cli"]),
     ("rustix", &["tickwire-cli"]),
     ("redb", &["tickwire-demo"]),
