@@ -6,7 +6,9 @@ mod bots;
 mod clock;
 mod coding;
 mod echo;
+mod lag;
 mod masks;
+mod native;
 mod objects;
 mod peers;
 mod quic;
@@ -57,6 +59,11 @@ const BENCHMARKS: &[Benchmark] = &[
         run: peers::run,
     },
     Benchmark {
+        name: "lag",
+        about: "what the lag proxy adds when it is told to add nothing",
+        run: lag::run,
+    },
+    Benchmark {
         name: "records",
         about: "lwar's entity records, read and written",
         run: records::run,
@@ -95,6 +102,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "replica",
         about: "the replication engine's server: one world, many clients",
         run: replica::run,
+    },
+    Benchmark {
+        name: "native",
+        about: "the native protocol's server: a thousand clients, and an idle tick",
+        run: native::run,
     },
     Benchmark {
         name: "simulation",

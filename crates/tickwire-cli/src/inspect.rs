@@ -102,7 +102,7 @@ struct Specimen<'a> {
     /// `None`: none that is known.
     protocol: Option<&'static Protocol>,
     from: Option<Side>,
-    on: Carrier,
+    on: PathKind,
     found: Found,
     bytes: &'a [u8],
     fields: &'a Fields,
@@ -111,7 +111,7 @@ struct Specimen<'a> {
 
 /// What carried bytes.
 #[derive(Clone, Copy, Debug)]
-enum Carrier {
+enum PathKind {
     /// They are a datagram.
     Datagram,
     /// They are a message of a stream.
@@ -208,9 +208,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             let name = protocol.name;
             return Err(Misuse(format!("--stream: {name} has datagrams only")).into());
         }
-        Paths::Streams => Carrier::Stream,
-        _ if args.stream => Carrier::Stream,
-        _ => Carrier::Datagram,
+        Paths::Streams => PathKind::Stream,
+        _ if args.stream => PathKind::Stream,
+        _ => PathKind::Datagram,
     };
     let mut show = Show {
         protocol,
@@ -266,12 +266,12 @@ impl Show<'_> {
     fn show_bytes(
         &mut self,
         from: Side,
-        on: Carrier,
+        on: PathKind,
         found: Found,
         bytes: &[u8],
     ) -> anyhow::Result<()> {
         let protocol = self.protocol;
-        if let Carrier::Stream = on {
+        if let PathKind::Stream = on {
             let mut reader = stream::StreamReader::default();
             if let Some(inspector) = protocol.inspect.stream {
                 reader.decide(inspector(from));
@@ -308,7 +308,7 @@ impl Show<'_> {
         self.show(&Specimen {
             protocol: Some(protocol),
             from: Some(from),
-            on: Carrier::Datagram,
+            on: PathKind::Datagram,
             found,
             bytes,
             fields: &fields,

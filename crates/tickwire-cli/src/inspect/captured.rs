@@ -17,7 +17,7 @@ use tickwire_demo::gateway::{PROTOCOLS, Paths, Protocol, Side};
 use super::fields::{Fields, Held};
 use super::stream::StreamReader;
 use super::summary::Row;
-use super::{Captured, Carrier, Fault, Found, Show, Specimen};
+use super::{Captured, Fault, Found, PathKind, Show, Specimen};
 
 /// Datagrams of one direction among which repeated ones are noticed.
 const REMEMBERED: usize = 32;
@@ -136,7 +136,7 @@ impl Talks {
         show.show(&Specimen {
             protocol: None,
             from: None,
-            on: Carrier::Other(what),
+            on: PathKind::Other(what),
             found,
             bytes,
             fields: &Fields::default(),
@@ -287,7 +287,7 @@ impl Talk {
             show.show(&Specimen {
                 protocol,
                 from,
-                on: Carrier::Stream,
+                on: PathKind::Stream,
                 found,
                 bytes,
                 fields,
@@ -325,7 +325,7 @@ impl Talk {
         show.show(&Specimen {
             protocol,
             from,
-            on: Carrier::Datagram,
+            on: PathKind::Datagram,
             found: found(said, place),
             bytes,
             fields: &fields,

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use tickwire_wire::Value;
 
 use super::fields::{Entry, Held};
-use super::{Carrier, Direction, Fault, Found, Specimen, side};
+use super::{Direction, Fault, Found, PathKind, Specimen, side};
 
 /// Writes what `specimen` says.
 pub(super) fn show(specimen: &Specimen<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -16,9 +16,9 @@ pub(super) fn show(specimen: &Specimen<'_>, out: &mut dyn Write) -> io::Result<(
         "protocol": specimen.protocol.map(|protocol| protocol.name),
         "from": specimen.from.map(side),
         "carrier": match specimen.on {
-            Carrier::Datagram => "datagram",
-            Carrier::Stream => "stream",
-            Carrier::Other(what) => what,
+            PathKind::Datagram => "datagram",
+            PathKind::Stream => "stream",
+            PathKind::Other(what) => what,
         },
         "bytes": Value::Bytes(specimen.bytes).to_string(),
         "fields": fields,

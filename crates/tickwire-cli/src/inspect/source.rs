@@ -17,7 +17,7 @@ use tickwire_session::{Addr, Instant, Path as Route, StreamId, Transmit};
 
 use super::fields::Fields;
 use super::stream::StreamReader;
-use super::{Carrier, Direction, Found, Recorded, Show, Specimen, captured, hex, sender_unknown};
+use super::{Direction, Found, PathKind, Recorded, Show, Specimen, captured, hex, sender_unknown};
 use crate::misuse::Misuse;
 use crate::record::{Next, Records};
 
@@ -36,7 +36,7 @@ const LINE_MAX: usize = 4 * DATAGRAM_MAX;
 /// Shows every datagram of a file, or of standard input.
 pub(super) fn read(
     file: Option<&Path>,
-    (from, on): (Option<Side>, Carrier),
+    (from, on): (Option<Side>, PathKind),
     annotate: Option<&Path>,
     show: &mut Show<'_>,
 ) -> anyhow::Result<()> {
@@ -71,7 +71,7 @@ struct Source<'a, 'b> {
     name: String,
     /// Who sent what is received.
     from: Option<Side>,
-    on: Carrier,
+    on: PathKind,
     annotate: Option<&'a Path>,
     show: &'a mut Show<'b>,
 }
@@ -90,9 +90,9 @@ impl Source<'_, '_> {
         match (form, self.on) {
             (Form::Capture, _) => captured::read(bytes, &self.name, self.annotate, self.show),
             (Form::Recording, _) => self.read_recording(&mut bytes),
-            (Form::Lines, Carrier::Stream) => self.read_stream_lines(&mut bytes),
+            (Form::Lines, PathKind::Stream) => self.read_stream_lines(&mut bytes),
             (Form::Lines, _) => self.read_lines(&mut bytes),
-            (Form::Raw, Carrier::Stream) => self.read_stream(&mut bytes),
+            (Form::Raw, PathKind::Stream) => self.read_stream(&mut bytes),
             (Form::Raw, _) => self.read_datagram(&mut bytes),
         }
     }
@@ -342,7 +342,7 @@ impl Source<'_, '_> {
             self.show.show(&Specimen {
                 protocol: Some(protocol),
                 from: Some(from),
-                on: Carrier::Stream,
+                on: PathKind::Stream,
                 found,
                 bytes,
                 fields,

@@ -18,7 +18,7 @@ use tickwire_demo::gateway::Paths;
 use tickwire_wire::{DecodeError, Place};
 
 use super::fields::Entry;
-use super::{Carrier, Direction, Fault, Found, Specimen, side};
+use super::{Direction, Fault, Found, PathKind, Specimen, side};
 
 /// Writes what `specimen` says.
 pub(super) fn show(specimen: &Specimen<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -71,8 +71,8 @@ fn heading(specimen: &Specimen<'_>) -> String {
     // Where there is a choice, it is said what was chosen.
     let paths = specimen.protocol.map(|protocol| protocol.paths);
     match (paths, specimen.on) {
-        (Some(Paths::Both) | None, Carrier::Stream) => heading += " by stream",
-        (_, Carrier::Other(what)) => heading += &format!(", {what}"),
+        (Some(Paths::Both) | None, PathKind::Stream) => heading += " by stream",
+        (_, PathKind::Other(what)) => heading += &format!(", {what}"),
         _ => {}
     }
     let length = specimen.bytes.len();

@@ -21,6 +21,7 @@ use tickwire_session::{Addr, Instant, Session};
 use super::netgraph::NetGraph;
 use super::replay::TapeLine;
 use crate::capture::{self, CaptureFile};
+use crate::conditions::Lags;
 use crate::quic::Route;
 use crate::record::RecordFile;
 use crate::screen::{self, FRAME, Input, Screen};
@@ -45,6 +46,8 @@ pub(super) struct Seat {
     pub(super) capture: Option<CaptureFile>,
     /// How the server is reached.
     pub(super) route: Route,
+    /// The network that the player asked for.
+    pub(super) lags: Lags,
 }
 
 /// One player's session, and what the player sees of it.
@@ -158,7 +161,10 @@ impl Seat {
     fn leave(&mut self, gateway: &mut dyn ClientGateway) -> anyhow::Result<()> {
         gateway.disconnect(self.driver.now());
         let deadline = self.driver.now() + FAREWELL;
-        while !matches!(gateway.status(), Status::Ended(_)) && self.driver.now() < deadline {
+        let is_over = |seat: &Self, gateway: &dyn ClientGateway| {
+            matches!(gateway.status(), Status::Ended(_)) && seat.lags.is_idle()
+        };
+        while !is_over(self, gateway) && self.driver.now() < deadline {
             self.drive(deadline, gateway, Driver::turn)?;
         }
         Ok(())
@@ -185,10 +191,13 @@ impl Seat {
             Route::At(_) => Vec::new(),
             Route::By(meeting) => vec![meeting.session()],
         };
-        let first = sessions.len();
+        let own = sessions.len();
         sessions.push(gateway.session());
-        let ran = capture::run(self.capture.as_mut(), &mut sessions, first, |sessions| {
-            run(&mut self.driver, until, sessions)
+        let (lags, driver) = (&mut self.lags, &mut self.driver);
+        let ran = capture::run(self.capture.as_mut(), &mut sessions, own, |sessions| {
+            lags.run(sessions, own..own + 1, |sessions| {
+                run(driver, until, sessions)
+            })
         });
         ran.context("waiting for the network failed")
     }

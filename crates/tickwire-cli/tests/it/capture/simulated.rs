@@ -8,7 +8,7 @@ use std::time::Duration;
 use tickwire_capture::{Capture, End, Role};
 use tickwire_demo::gateway::{PROTOCOLS, Protocol, Settings};
 use tickwire_demo::recording::{Kit, Player, Start};
-use tickwire_demo::{Bot, Host, STEP};
+use tickwire_demo::{Bot, GameServer, STEP};
 use tickwire_session::tap::{About, Recorded, Recorder, Tap};
 use tickwire_session::{Instant, Session};
 use tickwire_sim::addr::machine;
@@ -51,7 +51,7 @@ fn watched(protocol: &'static Protocol) -> [Vec<u8>; 2] {
     let server = machine(1, protocol.port);
     network.add_node(server);
     network.add_node(machine(2, 5_000));
-    let mut host = Host::new(3, 3);
+    let mut host = GameServer::new(3, 3);
     host.serve(protocol, Instant::ZERO, [7; 32], &Settings::default());
     let start = Start {
         protocol,

@@ -10,7 +10,7 @@ use tickwire_dialects::opendrakan::{
     Client, ClientConfig, ClientEvent, ObjectId, PORT, Phase, Server, ServerConfig, State,
 };
 use tickwire_session::{Events as _, Instant};
-use tickwire_sim::{Chance, Conditions, Network, addr};
+use tickwire_sim::{Chance, Conditions, addr};
 use tickwire_state::{Tick, Vec3};
 
 use crate::script::{PROTOTYPE, config, loaded, registry};
