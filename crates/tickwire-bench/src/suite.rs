@@ -13,6 +13,7 @@ mod objects;
 mod peers;
 mod quic;
 mod records;
+mod rendezvous;
 mod reone;
 mod replica;
 mod report;
@@ -52,6 +53,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "quic",
         about: "links over QUIC against UDP in the clear",
         run: quic::run,
+    },
+    Benchmark {
+        name: "rendezvous",
+        about: "a relay against a bare forwarder, sessions, joining by code",
+        run: rendezvous::run,
     },
     Benchmark {
         name: "peers",
