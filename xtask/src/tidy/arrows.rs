@@ -36,6 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "tickwire-rendezvous",
         &["tickwire-session", "tickwire-wire"],
     ),
+    ("tickwire-capture", &["tickwire-session"]),
     ("tickwire-net", &["tickwire-rendezvous", "tickwire-session"]),
     (
         "tickwire",
@@ -66,6 +67,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "tickwire-cli",
         &[
             "tickwire",
+            "tickwire-capture",
             "tickwire-demo",
             "tickwire-dialects",
             "tickwire-net",
@@ -78,6 +80,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "tickwire-fuzz",
         &[
+            "tickwire-capture",
             "tickwire-dialects",
             "tickwire-rendezvous",
             "tickwire-replica",
@@ -108,10 +111,12 @@ const FENCED: &[(&str, &[&str])] = &[
     ("bytes", &["tickwire-net"]),
     ("clap", PROGRAMS),
     ("serde_json", PROGRAMS),
+    ("etherparse", &["tickwire-capture"]),
     ("getrandom", &["tickwire-net"]),
     ("glam", &["tickwire-replica"]),
     ("libc", &["tickwire-bench", "tickwire-net"]),
     ("mio", &["tickwire-net"]),
+    ("pcap-file", &["tickwire-capture"]),
     ("ratatui", &["tickwire-cli"]),
     ("rustix", &["tickwire-cli"]),
     ("redb", &["tickwire-demo"]),
