@@ -17,6 +17,7 @@ use tickwire_session::{Addr, Instant, Session, Traffic};
 
 use crate::address;
 use crate::bot_client::{self, BotClient, Character};
+use crate::capture::{self, CaptureArgs, CaptureFile};
 use crate::conditions::{Lags, NetworkArgs};
 use crate::difficulty::Difficulty;
 use crate::figures::{loading_bar, millis, percentile};
@@ -68,6 +69,9 @@ pub(crate) struct Args {
     json: bool,
 
     #[command(flatten)]
+    capture: CaptureArgs,
+
+    #[command(flatten)]
     encryption: quic::ClientArgs,
 
     #[command(flatten)]
@@ -110,6 +114,8 @@ struct Load {
     players: Vec<Player>,
     /// Of the first of them.
     record: Option<RecordFile>,
+    /// Of all of them.
+    capture: Option<CaptureFile>,
     /// The network that each of them is on.
     lags: Lags,
 }
@@ -155,11 +161,13 @@ impl Load {
         let mut driver = new_driver()?;
         let typed = (args.connect.as_str(), args.protocol.port);
         let route = args.encryption.route(&mut driver, typed, stop)?;
+        let capture = args.capture.create(driver.now())?;
         Ok(Self {
             driver,
             server: Server::Elsewhere(route),
             players: Vec::new(),
             record: open_record(args)?,
+            capture,
             lags: Lags::of_clients(&args.network),
         })
     }
@@ -171,6 +179,7 @@ impl Load {
         let secret = tickwire_net::secret().context("the system has no randomness")?;
         let mut host = GameServer::new(args.seed, 0);
         host.serve(args.protocol, driver.now(), secret, &Settings::default());
+        let capture = args.capture.create(driver.now())?;
         Ok(Self {
             driver,
             server: Server::Here {
@@ -179,6 +188,7 @@ impl Load {
             },
             players: Vec::new(),
             record: open_record(args)?,
+            capture,
             lags: Lags::of_clients(&args.network),
         })
     }
@@ -202,6 +212,9 @@ impl Load {
             let record = self.record.as_ref().filter(|_| number == 0);
             let log = record.map(RecordFile::log);
             self.players.push(Player::new(args, number, at, log)?);
+            if let Some(capture) = &mut self.capture {
+                capture.add_client(args.protocol.name, args.protocol.port);
+            }
             connecting += 1;
         }
         Ok(())
@@ -268,7 +281,8 @@ impl Load {
         }
         let now = self.driver.now();
         let record = self.record.as_mut();
-        record.map_or(Ok(()), |record| record.finish(now))
+        record.map_or(Ok(()), |record| record.finish(now))?;
+        self.capture.take().map_or(Ok(()), CaptureFile::finish)
     }
 
     /// Lets the driver have the sessions.
@@ -283,8 +297,16 @@ impl Load {
         let count = self.players.len();
         let mut sessions = sessions(&mut self.server, &mut self.players);
         let players = sessions.len() - count..sessions.len();
-        let ran = self.lags.run(&mut sessions, players, |sessions| {
-            run(&mut self.driver, until, sessions)
+        // What the sessions say, whatever becomes of it on their network.
+        let Self {
+            capture,
+            lags,
+            driver,
+            ..
+        } = self;
+        let first = players.start;
+        let ran = capture::run(capture.as_mut(), &mut sessions, first, |sessions| {
+            lags.run(sessions, players, |sessions| run(driver, until, sessions))
         });
         ran.context("waiting for sockets failed")
     }

@@ -33,6 +33,7 @@ use tickwire_session::Instant;
 
 use crate::address;
 use crate::arena_canvas::{Blast, Blasts, Camera, Zoom};
+use crate::capture::CaptureArgs;
 use crate::conditions::{Lags, NetworkArgs};
 use crate::misuse::Misuse;
 use crate::name;
@@ -87,6 +88,9 @@ pub(crate) struct Args {
     /// Record the game as you see it, for `tickwire replay` and `tickwire inspect`.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+
+    #[command(flatten)]
+    capture: CaptureArgs,
 
     #[command(flatten)]
     encryption: quic::ClientArgs,
@@ -160,6 +164,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let node = driver.open();
     let asked = (args.connect.as_str(), args.protocol.name);
     let to = args.encryption.connect(&mut driver, node, &route, asked)?;
+    let mut capture = args.capture.create(driver.now())?;
+    if let Some(capture) = &mut capture {
+        capture.add_client(args.protocol.name, args.protocol.port);
+    }
     let lags = Lags::of_clients(&args.network);
     let felt = lags.network().map(|network| format!(" ({network})"));
     let seat = Seat {
@@ -169,6 +177,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         driver,
         server: to,
         record: args.record.as_deref().map(RecordFile::create).transpose()?,
+        capture,
         route,
         lags,
     };

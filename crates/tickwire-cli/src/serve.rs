@@ -16,12 +16,14 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant as WallClock};
 
 use anyhow::Context;
+use tickwire_capture::Role;
 use tickwire_demo::gateway::{Connect, Notice, PROTOCOLS, Paths, Protocol, Settings};
 use tickwire_demo::tiles::TileWorld;
 use tickwire_demo::{GameServer, Pace};
 use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::Instant;
 
+use crate::capture::{CaptureArgs, CaptureFile};
 use crate::conditions::{Lags, NetworkArgs};
 use crate::dashboard::Dashboard;
 use crate::difficulty::Difficulty;
@@ -96,6 +98,9 @@ pub(crate) struct Args {
     /// protocols, each in FILE.PROTOCOL.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+
+    #[command(flatten)]
+    capture: CaptureArgs,
 
     /// End by itself after this time.
     #[arg(long, value_name = "N")]
@@ -209,6 +214,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let record = args.record.as_deref();
     let records = record.map_or(Ok(Vec::new()), |file| RecordFile::create_all(file, &names))?;
     let camera = Camera::install(&mut driver, &doors, &records);
+    let mut capture = args.capture.create(driver.now())?;
+    for (protocol, node) in &doors {
+        if let Some(capture) = &mut capture {
+            let role = Role::Server(driver.local_addr(*node));
+            capture.add(protocol.name, protocol.port, role);
+        }
+    }
     let saves = open_saves(args, &mut host, driver.now())?;
     let until = args
         .seconds
@@ -221,6 +233,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         saves,
         records,
         camera,
+        capture,
         encrypted,
         drain: Drain::new(args.drain),
         lags: Lags::of_servers(&args.network),
@@ -233,12 +246,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let saved = save.map_or(Ok(()), |saves| saves.close(game.host.save()));
     let told = game.farewell(&mut driver);
     let recorded = game.finish_records(driver.now());
+    let captured = game.capture.take().map_or(Ok(()), CaptureFile::finish);
     // Whatever else went wrong, what was built is stored.
     let stored = game
         .host
         .close_tiles()
         .context("not everything built is stored");
-    let ended = [served, closed, saved, told, recorded, stored];
+    let ended = [served, closed, saved, told, recorded, captured, stored];
     ended.into_iter().collect::<anyhow::Result<()>>()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -38,7 +38,7 @@ pub use client::{
     SteerError, Steering, View, Whole, limits as client_limits,
 };
 pub use id::{CallId, ClientId, EventId, ModuleNumber, ObjectId, PacketSeq, SnapshotSeq};
-pub use inspect::{inspect, inspect_datagram};
+pub use inspect::{inspect, inspect_datagram, inspect_next};
 pub use resource::{BASE, MANIFEST};
 pub use scope::{GLOBAL, Item, ScopeError, ScopeState};
 pub use server::{

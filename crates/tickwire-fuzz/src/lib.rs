@@ -12,6 +12,7 @@
 
 mod bit_reader;
 mod byte_reader;
+mod capture;
 mod coder;
 mod cppevy;
 mod driven;
@@ -29,6 +30,7 @@ mod trace;
 
 pub use bit_reader::bit_reader;
 pub use byte_reader::byte_reader;
+pub use capture::capture;
 pub use coder::{replica_coded, replica_packed};
 pub use cppevy::{cppevy_client_session, cppevy_payload, cppevy_server_session};
 pub use echo::{echo_datagrams, echo_streams};
@@ -67,6 +69,7 @@ macro_rules! targets {
 targets! {
     bit_reader
     byte_reader
+    capture
     cppevy_client_session
     cppevy_payload
     cppevy_server_session

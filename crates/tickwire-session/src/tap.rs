@@ -72,6 +72,19 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
 }
 
+/// Two observers see the same.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    fn input(&mut self, now: Instant, input: Input<'_>) {
+        self.0.input(now, input);
+        self.1.input(now, input);
+    }
+
+    fn output(&mut self, now: Instant, transmit: Transmit, bytes: &[u8]) {
+        self.0.output(now, transmit, bytes);
+        self.1.output(now, transmit, bytes);
+    }
+}
+
 impl<S: Session, O: Observer> Tap<S, O> {
     /// Watches `session`.
     pub const fn new(session: S, observer: O) -> Self {

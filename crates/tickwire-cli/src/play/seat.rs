@@ -20,6 +20,7 @@ use tickwire_session::{Addr, Instant, Session};
 
 use super::netgraph::NetGraph;
 use super::replay::TapeLine;
+use crate::capture::{self, CaptureFile};
 use crate::conditions::Lags;
 use crate::quic::Route;
 use crate::record::RecordFile;
@@ -42,6 +43,7 @@ pub(super) struct Seat {
     pub(super) title: String,
     pub(super) name: String,
     pub(super) record: Option<RecordFile>,
+    pub(super) capture: Option<CaptureFile>,
     /// How the server is reached.
     pub(super) route: Route,
     /// The network that the player asked for.
@@ -171,7 +173,8 @@ impl Seat {
     fn finish_record(&mut self) -> anyhow::Result<()> {
         let now = self.driver.now();
         let record = self.record.as_mut();
-        record.map_or(Ok(()), |record| record.finish(now))
+        record.map_or(Ok(()), |record| record.finish(now))?;
+        self.capture.take().map_or(Ok(()), CaptureFile::finish)
     }
 
     /// Lets the driver have the session.
@@ -190,8 +193,11 @@ impl Seat {
         };
         let own = sessions.len();
         sessions.push(gateway.session());
-        let ran = self.lags.run(&mut sessions, own..own + 1, |sessions| {
-            run(&mut self.driver, until, sessions)
+        let (lags, driver) = (&mut self.lags, &mut self.driver);
+        let ran = capture::run(self.capture.as_mut(), &mut sessions, own, |sessions| {
+            lags.run(sessions, own..own + 1, |sessions| {
+                run(driver, until, sessions)
+            })
         });
         ran.context("waiting for the network failed")
     }

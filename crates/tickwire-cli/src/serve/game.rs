@@ -15,6 +15,7 @@ use super::camera::Camera;
 use super::company::Company;
 use super::drain::Drain;
 use super::meter::Meter;
+use crate::capture::{self, CaptureFile};
 use crate::conditions::Lags;
 use crate::quic;
 use crate::record::RecordFile;
@@ -33,6 +34,8 @@ pub(super) struct Game {
     pub(super) records: Vec<RecordFile>,
     /// Who looks on for a recording.
     pub(super) camera: Option<Camera>,
+    /// What the servers' sessions say, in a file.
+    pub(super) capture: Option<CaptureFile>,
     /// Where it is reached over QUIC.
     pub(super) encrypted: Option<quic::Listening>,
     pub(super) drain: Drain,
@@ -65,8 +68,11 @@ impl Game {
         sessions.extend(meeting.map(Meeting::session));
         sessions.extend(self.company.sessions());
         sessions.extend(self.camera.as_mut().map(Camera::session));
-        let ran = self.lags.run(&mut sessions, 0..servers_count, |sessions| {
-            run(driver, until, sessions)
+        let lags = &mut self.lags;
+        let ran = capture::run(self.capture.as_mut(), &mut sessions, 0, |sessions| {
+            lags.run(sessions, 0..servers_count, |sessions| {
+                run(driver, until, sessions)
+            })
         });
         ran.context("waiting for sockets failed")
     }

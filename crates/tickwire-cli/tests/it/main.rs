@@ -1,5 +1,6 @@
 //! The command from outside.
 
+mod capture;
 mod command;
 mod endings;
 mod inspect;

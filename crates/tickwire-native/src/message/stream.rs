@@ -178,6 +178,41 @@ mod kind {
     pub(super) const KEYED: u8 = 11;
 }
 
+impl Up<'_> {
+    /// What a frame of this kind is called.
+    pub(crate) const fn name_of(kind: u8) -> &'static str {
+        match kind {
+            kind::HELLO => "Hello",
+            kind::SAY => "Say",
+            kind::ASK => "Ask",
+            kind::FETCH => "Fetch",
+            kind::LEAVE => "Leave",
+            kind::RECEIVED => "Received",
+            kind::DATAGRAM => "Datagram",
+            _ => "unknown",
+        }
+    }
+}
+
+impl Down<'_> {
+    /// What a frame of this kind is called.
+    pub(crate) const fn name_of(kind: u8) -> &'static str {
+        match kind {
+            kind::WELCOME => "Welcome",
+            kind::SAY => "Say",
+            kind::ANSWER => "Answer",
+            kind::PIECE => "Piece",
+            kind::END => "End",
+            kind::DATAGRAM => "Datagram",
+            kind::EVENT => "Event",
+            kind::OWNED => "Owned",
+            kind::NO_SUCH => "NoSuch",
+            kind::RECEIVED => "Received",
+            _ => "unknown",
+        }
+    }
+}
+
 impl<'a> Up<'a> {
     /// Whether the frame is kept until the server has processed it.
     pub const fn is_kept(&self) -> bool {

@@ -67,7 +67,7 @@ impl Player {
     pub(crate) fn send(&mut self, to: Addr, text: &[u8]) {
         let packet = [&[GAME], text].concat();
         match self.member.is_carried() && to.host == SERVER.host {
-            true => self.member.carry_packet(to.port, &packet),
+            true => self.member.carry_packet(socket(to), &packet),
             false => self.game.push_back((to, packet)),
         }
     }
@@ -136,7 +136,7 @@ fn public(number: u8) -> IpAddr {
 
 impl World {
     pub(crate) fn new(seed: u64, conditions: Conditions, host: Behind, joiner: Behind) -> Self {
-        let mut net = Network::new(seed);
+        let mut net = crate::seeds::network(seed);
         net.set_conditions(conditions);
         let lobby_node = net.add_node(SERVER);
         for number in 0..RELAYS {
