@@ -19,6 +19,7 @@ use tickwire_session::{Addr, Instant};
 
 use crate::address;
 use crate::misuse::Misuse;
+use crate::train;
 
 /// Show what datagrams say, field by field, broken ones too.
 ///
@@ -53,6 +54,10 @@ pub(crate) struct Args {
     /// A JSON object a datagram, on a line of its own.
     #[arg(long)]
     json: bool,
+
+    /// Of a recording of our own protocol: how many bits each field takes, for a send and for an entity told.
+    #[arg(long, conflicts_with_all = ["from", "hex", "stream", "json"])]
+    bits: bool,
 }
 
 const EXIT_CODES: &str = "\
@@ -141,6 +146,11 @@ fn sender_unknown() -> Misuse {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (protocol, file) = protocol_and_file(&args.of)?;
+    if args.bits {
+        let file = file.ok_or_else(|| Misuse("--bits: name a recording".into()))?;
+        train::show(file)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let on = match protocol.paths {
         Paths::Datagrams if args.stream => {
             let name = protocol.name;

@@ -9,6 +9,7 @@ mod golden;
 mod hostile;
 mod own;
 mod playing;
+mod prior;
 mod provisional;
 #[path = "../../../tickwire-dialects/tests/harness/sabotage.rs"]
 mod sabotage;
