@@ -22,10 +22,13 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if needs_peers(args) && !Cargo::new(BUILD_PEERS).run()?.success() {
+    if is_chosen(args, "peers") && !Cargo::new(BUILD_PEERS).run()?.success() {
         anyhow::bail!(
             "the libraries to compare with could not be built: name the benchmarks without `peers`"
         );
+    }
+    if is_chosen(args, "lag") && !Cargo::new(BUILD_COMMAND).run()?.success() {
+        anyhow::bail!("the command could not be built: name the benchmarks without `lag`");
     }
     let status = build_command(args).run()?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
@@ -38,20 +41,29 @@ const BUILD_PEERS: &str = "build --release --manifest-path peers/Cargo.toml";
 /// What that makes, for the benchmark to find.
 const PEERS: &str = "peers/target/release/tickwire-peers";
 
-fn needs_peers(args: &Args) -> bool {
-    args.names.is_empty() || args.names.iter().any(|name| name == "peers")
+/// The command itself, whose proxy is measured from outside.
+const BUILD_COMMAND: &str = "build --release -p tickwire-cli";
+
+/// What that makes, for the benchmark to find.
+const COMMAND: &str = "target/release/tickwire";
+
+fn is_chosen(args: &Args, benchmark: &str) -> bool {
+    args.names.is_empty() || args.names.iter().any(|name| name == benchmark)
 }
 
 fn build_command(args: &Args) -> Cargo {
     let json = if args.json { "--json" } else { "" };
-    let command = Cargo::new(&format!(
+    let mut command = Cargo::new(&format!(
         "run --release -p tickwire-bench -- {json} {}",
         args.names.join(" ")
     ));
-    match needs_peers(args) {
-        true => command.var("TICKWIRE_PEERS", PEERS),
-        false => command,
+    if is_chosen(args, "peers") {
+        command = command.var("TICKWIRE_PEERS", PEERS);
     }
+    if is_chosen(args, "lag") {
+        command = command.var("TICKWIRE_COMMAND", COMMAND);
+    }
+    command
 }
 
 #[cfg(test)]

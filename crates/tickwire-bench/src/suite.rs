@@ -6,6 +6,7 @@ mod bots;
 mod clock;
 mod coding;
 mod echo;
+mod lag;
 mod masks;
 mod native;
 mod objects;
@@ -56,6 +57,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "peers",
         about: "links over QUIC against renet_netcode",
         run: peers::run,
+    },
+    Benchmark {
+        name: "lag",
+        about: "what the lag proxy adds when it is told to add nothing",
+        run: lag::run,
     },
     Benchmark {
         name: "records",

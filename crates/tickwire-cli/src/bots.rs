@@ -10,13 +10,14 @@ use anyhow::Context;
 use serde_json::json;
 use tickwire_demo::gateway::{Ending, Notice, Protocol, Settings, Status};
 use tickwire_demo::recording::Log;
-use tickwire_demo::{Host, STEP};
+use tickwire_demo::{GameServer, STEP};
 use tickwire_net::quic::LinkFailure;
 use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::{Addr, Instant, Session, Traffic};
 
 use crate::address;
 use crate::bot_client::{self, BotClient, Character};
+use crate::conditions::{Lags, NetworkArgs};
 use crate::difficulty::Difficulty;
 use crate::figures::{loading_bar, millis, percentile};
 use crate::misuse::Misuse;
@@ -68,6 +69,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     encryption: quic::ClientArgs,
+
+    #[command(flatten)]
+    network: NetworkArgs,
 }
 
 /// Bots that connect at a time; the others follow as these get in. A server need not put up with more
@@ -106,6 +110,8 @@ struct Load {
     players: Vec<Player>,
     /// Of the first of them.
     record: Option<RecordFile>,
+    /// The network that each of them is on.
+    lags: Lags,
 }
 
 /// Where the server is.
@@ -113,7 +119,7 @@ enum Server {
     /// Each bot has a socket of its own, or all share that of a meeting.
     Elsewhere(Route),
     /// It is in this process, and each bot reaches it over a memory link.
-    Here { host: Box<Host>, node: NodeId },
+    Here { host: Box<GameServer>, node: NodeId },
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -154,6 +160,7 @@ impl Load {
             server: Server::Elsewhere(route),
             players: Vec::new(),
             record: open_record(args)?,
+            lags: Lags::of_clients(&args.network),
         })
     }
 
@@ -162,7 +169,7 @@ impl Load {
         // Nobody is told the port; a link needs a node to lead to.
         let node = driver.bind("127.0.0.1:0".parse()?, Carries::Both)?;
         let secret = tickwire_net::secret().context("the system has no randomness")?;
-        let mut host = Host::new(args.seed, 0);
+        let mut host = GameServer::new(args.seed, 0);
         host.serve(args.protocol, driver.now(), secret, &Settings::default());
         Ok(Self {
             driver,
@@ -172,6 +179,7 @@ impl Load {
             },
             players: Vec::new(),
             record: open_record(args)?,
+            lags: Lags::of_clients(&args.network),
         })
     }
 
@@ -255,7 +263,7 @@ impl Load {
             player.body.gateway_mut().disconnect(now);
         }
         let deadline = now + FAREWELL;
-        while self.driver.now() < deadline && self.anybody_there() {
+        while self.driver.now() < deadline && (self.anybody_there() || !self.lags.is_idle()) {
             self.drive(deadline, Driver::turn)?;
         }
         let now = self.driver.now();
@@ -272,8 +280,12 @@ impl Load {
         if let Some(record) = &mut self.record {
             record.keep(self.driver.now())?;
         }
+        let count = self.players.len();
         let mut sessions = sessions(&mut self.server, &mut self.players);
-        let ran = run(&mut self.driver, until, &mut sessions);
+        let players = sessions.len() - count..sessions.len();
+        let ran = self.lags.run(&mut sessions, players, |sessions| {
+            run(&mut self.driver, until, sessions)
+        });
         ran.context("waiting for sockets failed")
     }
 

@@ -33,6 +33,7 @@ use tickwire_session::Instant;
 
 use crate::address;
 use crate::arena_canvas::{Blast, Blasts, Camera, Zoom};
+use crate::conditions::{Lags, NetworkArgs};
 use crate::misuse::Misuse;
 use crate::name;
 use crate::quic;
@@ -89,6 +90,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     encryption: quic::ClientArgs,
+
+    #[command(flatten)]
+    network: NetworkArgs,
 }
 
 /// All that one drawing needs.
@@ -156,14 +160,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let node = driver.open();
     let asked = (args.connect.as_str(), args.protocol.name);
     let to = args.encryption.connect(&mut driver, node, &route, asked)?;
+    let lags = Lags::of_clients(&args.network);
+    let felt = lags.network().map(|network| format!(" ({network})"));
     let seat = Seat {
         stop,
-        title: format!("{} {route}", args.protocol.name),
+        title: format!("{} {route}{}", args.protocol.name, felt.unwrap_or_default()),
         name: args.name.clone(),
         driver,
         server: to,
         record: args.record.as_deref().map(RecordFile::create).transpose()?,
         route,
+        lags,
     };
     let loadout = args.weapons.unwrap_or_default();
     let start = Start {

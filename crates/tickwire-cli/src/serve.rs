@@ -18,10 +18,11 @@ use std::time::{Duration, Instant as WallClock};
 use anyhow::Context;
 use tickwire_demo::gateway::{Connect, Notice, PROTOCOLS, Paths, Protocol, Settings};
 use tickwire_demo::tiles::TileWorld;
-use tickwire_demo::{Host, Pace};
+use tickwire_demo::{GameServer, Pace};
 use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::Instant;
 
+use crate::conditions::{Lags, NetworkArgs};
 use crate::dashboard::Dashboard;
 use crate::difficulty::Difficulty;
 use crate::misuse::Misuse;
@@ -126,6 +127,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     encryption: quic::ServerArgs,
+
+    #[command(flatten)]
+    network: NetworkArgs,
 }
 
 impl Args {
@@ -181,7 +185,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let skill = args.difficulty.into();
     let count = args.bots.unwrap_or_default();
     let pilots = args.pilots + company::share(count, &protocols).1;
-    let mut host = Host::with_skill(args.seed, pilots, skill);
+    let mut host = GameServer::with_skill(args.seed, pilots, skill);
     if let Some(tiles) = open_world(args, &protocols)? {
         host.set_tiles(tiles);
     }
@@ -219,6 +223,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         camera,
         encrypted,
         drain: Drain::new(args.drain),
+        lags: Lags::of_servers(&args.network),
     };
     let served = serve(&mut driver, &mut game, &mut face, &stop, until);
     // First, so that what comes next can be read, and a second Ctrl-C ends it at once.
@@ -279,7 +284,11 @@ fn open_world(args: &Args, protocols: &[&Protocol]) -> anyhow::Result<Option<Til
 }
 
 /// Loads the savegame that is named, and finds where to keep the next.
-fn open_saves(args: &Args, host: &mut Host, now: Instant) -> anyhow::Result<Option<SaveFile>> {
+fn open_saves(
+    args: &Args,
+    host: &mut GameServer,
+    now: Instant,
+) -> anyhow::Result<Option<SaveFile>> {
     if host.save().is_none() && (args.save.is_some() || args.load.is_some()) {
         anyhow::bail!(Misuse(
             "--save and --load are about savegames, which none of these protocols has: add \
@@ -316,7 +325,7 @@ impl Face {
     fn show(
         &mut self,
         now: Instant,
-        host: &Host,
+        host: &GameServer,
         notices: &[Notice],
         report: Option<Report>,
         stop: &Stop,
@@ -357,7 +366,7 @@ fn serve(
     until: Option<Instant>,
 ) -> anyhow::Result<()> {
     let mut pace = Pace::new(driver.now());
-    let mut notices = Vec::new();
+    let mut notices: Vec<_> = game.network_notice().into_iter().collect();
     let mut was_busy = false;
     while until.is_none_or(|until| driver.now() < until) {
         if stop.is_asked() {
@@ -377,6 +386,7 @@ fn serve(
             camera,
             encrypted,
             drain,
+            ..
         } = &mut *game;
         if let Some(encrypted) = encrypted {
             encrypted.read_again(driver);

@@ -131,6 +131,11 @@ impl Lag {
         self.bytes
     }
 
+    /// Whether nothing that the session sent is still on its way.
+    pub fn is_idle(&self) -> bool {
+        self.at_once.is_empty() && self.sendable.is_empty() && self.departures.first().is_none()
+    }
+
     fn datagrams_of(&mut self, addr: Addr) -> &mut Datagrams {
         if self.datagrams.len() >= LAGGED_ADDRESSES && !self.datagrams.contains_key(&addr) {
             self.forget_idle();
@@ -493,7 +498,7 @@ impl Session for Lagged<'_> {
 
     /// Also what is still on its way has to go.
     fn is_finished(&self) -> bool {
-        self.session.is_finished() && self.lag.departures.first().is_none()
+        self.session.is_finished() && self.lag.is_idle()
     }
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {

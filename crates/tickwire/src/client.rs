@@ -11,7 +11,8 @@ use tickwire_net::quic::{self, Fingerprint, Trust};
 use tickwire_net::{Driver, NodeId};
 use tickwire_replica::Archetype;
 use tickwire_session::bulk::Overall;
-use tickwire_session::{Addr, Events as _, Instant, Session as _};
+use tickwire_session::{Addr, Events as _, Instant, Session};
+use tickwire_sim::Lag;
 use tickwire_state::PredictionFigures;
 
 use crate::error::Error;
@@ -59,6 +60,8 @@ pub struct Client<G: Game> {
     session: native::Client<G>,
     /// How the server is reached, if the way is encrypted.
     way: Option<ServerAt>,
+    /// What holds up its packets, if a bad network was asked for.
+    lag: Option<Lag>,
     /// The way, if the server is in this process. The driver is then no more than the clock.
     seat: Option<Seat>,
     /// It ended, and an update has passed in which the game could see so.
@@ -193,10 +196,26 @@ impl<G: Game> Client<G> {
             driver,
             node,
             way,
+            lag: None,
             seat: None,
             is_over: false,
             words: String::new(),
         }
+    }
+
+    /// Lets this client feel a bad network, whatever the real one is like.
+    ///
+    /// ```no_run
+    /// # use tickwire::{Client, Game, sim::Preset};
+    /// # fn feel<G: Game>(client: Client<G>) -> Client<G> {
+    /// let hotel = Preset::named("bad-hotel").expect("a preset");
+    /// client.with_conditions(hotel.client_lag(1))
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_conditions(mut self, lag: Lag) -> Self {
+        self.lag = Some(lag);
+        self
     }
 
     /// What the player wants from now on, until it wants something else.
@@ -225,9 +244,14 @@ impl<G: Game> Client<G> {
 
     /// Sends and takes what there is.
     fn turn(&mut self, until: Instant) -> Result<(), Error> {
+        let mut lagged = self.lag.as_mut().map(|lag| lag.around(&mut self.session));
+        let session: &mut dyn Session = match &mut lagged {
+            Some(lagged) => lagged,
+            None => &mut self.session,
+        };
         match &self.seat {
-            Some(seat) => seat.turn(self.driver.now(), &mut self.session),
-            None => self.driver.turn(until, &mut [&mut self.session])?,
+            Some(seat) => seat.turn(self.driver.now(), session),
+            None => self.driver.turn(until, &mut [session])?,
         }
         Ok(())
     }
@@ -348,7 +372,8 @@ impl<G: Game> Client<G> {
     pub fn leave(mut self) -> Result<(), Error> {
         self.session.leave(self.driver.now());
         let deadline = self.driver.now() + FAREWELL;
-        while !self.session.is_finished() && self.driver.now() < deadline {
+        let is_idle = |lag: &Option<Lag>| lag.as_ref().is_none_or(Lag::is_idle);
+        while !(self.session.is_finished() && is_idle(&self.lag)) && self.driver.now() < deadline {
             self.turn(deadline)?;
             if self.seat.is_some() {
                 break;

@@ -15,6 +15,7 @@ use tickwire_replica::Archetype;
 use tickwire_replica::world::{Audience, Groups, Past, World, WorldError};
 use tickwire_session::bulk::{ContentHash, ShelfError};
 use tickwire_session::{Addr, Events as _, Host, Instant, Session};
+use tickwire_sim::Lag;
 
 use crate::client::Client;
 use crate::error::Error;
@@ -67,6 +68,8 @@ pub struct Server<G: Game> {
     locals: Vec<Local>,
     /// When the next tick is due.
     due: Instant,
+    /// What holds up its packets, if a bad network was asked for.
+    lag: Option<Lag>,
 }
 
 /// A client in this process.
@@ -155,7 +158,15 @@ impl<G: Game> Server<G> {
             node,
             locals: Vec::new(),
             due: now,
+            lag: None,
         })
+    }
+
+    /// Puts every client of this server on a bad network: `preset.server_lag(seed)` makes one.
+    #[must_use]
+    pub fn with_conditions(mut self, lag: Lag) -> Self {
+        self.lag = Some(lag);
+        self
     }
 
     /// Where clients connect to.
@@ -202,7 +213,11 @@ impl<G: Game> Server<G> {
                 self.driver.close(node);
             }
         }
-        let mut sessions: Vec<&mut dyn Session> = vec![&mut self.session];
+        let mut lagged = self.lag.as_mut().map(|lag| lag.around(&mut self.session));
+        let mut sessions: Vec<&mut dyn Session> = match &mut lagged {
+            Some(lagged) => vec![lagged],
+            None => vec![&mut self.session],
+        };
         let proxies = self.locals.iter_mut().map(|local| &mut local.proxy);
         sessions.extend(proxies.map(|proxy| proxy as &mut dyn Session));
         Ok(go_on(&mut self.driver, &mut sessions)?)
@@ -433,7 +448,8 @@ impl<G: Game> Server<G> {
     pub fn shut_down(mut self) -> Result<(), Error> {
         self.session.shut_down(self.driver.now());
         let deadline = self.driver.now() + FAREWELL;
-        while !self.session.is_finished() && self.driver.now() < deadline {
+        let is_idle = |lag: &Option<Lag>| lag.as_ref().is_none_or(Lag::is_idle);
+        while !(self.session.is_finished() && is_idle(&self.lag)) && self.driver.now() < deadline {
             self.drive(|driver, sessions| driver.turn(deadline, sessions))?;
         }
         Ok(())

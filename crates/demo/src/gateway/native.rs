@@ -11,7 +11,7 @@ use tickwire_native::Role;
 use tickwire_session::tap::Recording;
 use tickwire_session::{Addr, Instant};
 
-use super::{Carrier, Connect, Paths, Protocol, Side, Spectator};
+use super::{Connect, PathKind, Paths, Protocol, Side, Spectator};
 use crate::recording::{NotTrained, Trained, train_as};
 
 /// The entry of [`PROTOCOLS`](super::PROTOCOLS).
@@ -29,7 +29,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     }),
     inspect: |from, on, bytes, trace| {
         let is_client = from == Side::Client;
-        tickwire_native::inspect(is_client, on == Carrier::Stream, bytes, trace)
+        tickwire_native::inspect(is_client, on == PathKind::Stream, bytes, trace)
     },
 };
 

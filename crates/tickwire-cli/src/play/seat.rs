@@ -20,6 +20,7 @@ use tickwire_session::{Addr, Instant, Session};
 
 use super::netgraph::NetGraph;
 use super::replay::TapeLine;
+use crate::conditions::Lags;
 use crate::quic::Route;
 use crate::record::RecordFile;
 use crate::screen::{self, FRAME, Input, Screen};
@@ -43,6 +44,8 @@ pub(super) struct Seat {
     pub(super) record: Option<RecordFile>,
     /// How the server is reached.
     pub(super) route: Route,
+    /// The network that the player asked for.
+    pub(super) lags: Lags,
 }
 
 /// One player's session, and what the player sees of it.
@@ -156,7 +159,10 @@ impl Seat {
     fn leave(&mut self, gateway: &mut dyn ClientGateway) -> anyhow::Result<()> {
         gateway.disconnect(self.driver.now());
         let deadline = self.driver.now() + FAREWELL;
-        while !matches!(gateway.status(), Status::Ended(_)) && self.driver.now() < deadline {
+        let is_over = |seat: &Self, gateway: &dyn ClientGateway| {
+            matches!(gateway.status(), Status::Ended(_)) && seat.lags.is_idle()
+        };
+        while !is_over(self, gateway) && self.driver.now() < deadline {
             self.drive(deadline, gateway, Driver::turn)?;
         }
         Ok(())
@@ -182,8 +188,11 @@ impl Seat {
             Route::At(_) => Vec::new(),
             Route::By(meeting) => vec![meeting.session()],
         };
+        let own = sessions.len();
         sessions.push(gateway.session());
-        let ran = run(&mut self.driver, until, &mut sessions);
+        let ran = self.lags.run(&mut sessions, own..own + 1, |sessions| {
+            run(&mut self.driver, until, sessions)
+        });
         ran.context("waiting for the network failed")
     }
 
