@@ -79,6 +79,11 @@ pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
             target: Some(Target::AtMost(most)),
             ..Figure::plain(names[0], played.cores, "cores")
         });
+        figures.push(Figure::plain(
+            "· snapshots",
+            Spread::exactly(played.rate),
+            "a second",
+        ));
         figures.push(Figure {
             target: Some(Target::AtMost(1.1)),
             ..Figure::plain(
