@@ -11,7 +11,7 @@
 mod cppevy;
 mod load;
 mod lwar;
-mod native;
+pub(crate) mod native;
 mod notice;
 mod opendrakan;
 mod pixmess;

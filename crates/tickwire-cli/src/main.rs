@@ -32,6 +32,7 @@ mod status;
 mod stop;
 mod ticket;
 mod trace;
+mod train;
 mod tunnel;
 mod wait;
 mod weapons;
@@ -74,6 +75,7 @@ enum Command {
     Save(save::Args),
     Status(status::Args),
     Ticket(ticket::Args),
+    Train(train::Args),
     Tunnel(tunnel::Args),
 }
 
@@ -92,6 +94,7 @@ fn main() -> ExitCode {
         Some(Command::Tunnel(args)) => tunnel::run(&args),
         Some(Command::Status(args)) => status::run(&args),
         Some(Command::Ticket(args)) => ticket::run(&args),
+        Some(Command::Train(args)) => train::run(&args),
     };
     match result {
         Ok(code) => code,

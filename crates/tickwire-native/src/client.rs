@@ -356,6 +356,9 @@ impl<G: Game> Client<G> {
         self.calls.disconnect();
         self.settle();
         let words = match why {
+            EndReason::OtherSchema if self.schema.text() == words => {
+                "the types are the same, but not the prior: see Game::PRIOR".into()
+            }
             EndReason::OtherSchema => self.schema.explain_mismatch(words),
             _ => words.into(),
         };

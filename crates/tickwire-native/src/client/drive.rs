@@ -72,7 +72,7 @@ impl<G: Game> Session for Client<G> {
         let received = self.counted.received();
         let hello = Up::Hello(Hello {
             version: VERSION,
-            schema: self.schema.hash(),
+            schema: crate::game::agreement::<G>(&self.schema),
             role: self.config.role,
             name: self.name(),
             resume: self.ticket.map(|ticket| Resume { ticket, received }),

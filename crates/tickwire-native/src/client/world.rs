@@ -74,12 +74,13 @@ impl<G: Game> Joined<G> {
     ) -> Self {
         let tick = Tick(welcome.tick.into());
         let ticks_a_send = u64::from(welcome.ticks_a_send);
-        let replica = Replica::new(ReplicaConfig {
+        let config = ReplicaConfig {
             ticks_per_send: welcome.ticks_a_send.into(),
             ticks_per_second: welcome.hz.into(),
             near: SendIndex(tick.0 / ticks_a_send),
             ..ReplicaConfig::DEFAULT
-        });
+        };
+        let replica = Replica::with_prior(config, crate::game::prior::<G>());
         Self {
             player: PlayerId(welcome.player),
             schema,
