@@ -20,7 +20,7 @@ mod reone;
 use core::fmt;
 use core::time::Duration;
 
-use tickwire_session::{Addr, Instant, Session};
+use tickwire_session::{Addr, Instant, PeerStats, Session};
 use tickwire_wire::{DecodeError, Trace};
 
 use crate::limits::WEAPON_SLOTS;
@@ -208,8 +208,18 @@ pub trait ClientGateway: Send {
         None
     }
 
+    /// Its own figures: those of its session, and of what is predicted outside of it.
+    fn stats(&self) -> Option<PeerStats<'static>> {
+        let mut stats = None;
+        self.figures()
+            .visit_peers(&mut |peer| stats = Some(peer.without_name()));
+        stats
+    }
+
     /// How long ago the newest state of the world arrived.
-    fn update_age(&self, now: Instant) -> Option<Duration>;
+    fn update_age(&self, now: Instant) -> Option<Duration> {
+        self.stats()?.updates.age(now)
+    }
 
     /// Says something to everybody; an error is a sentence for the player.
     fn chat(&mut self, now: Instant, text: &str) -> Result<(), String>;

@@ -15,6 +15,7 @@ mod forward;
 mod inspect;
 mod lag;
 mod log;
+mod metrics;
 mod misuse;
 mod name;
 mod palette;

@@ -107,6 +107,7 @@ const FENCED: &[(&str, &[&str])] = &[
     ("serde_json", PROGRAMS),
     ("getrandom", &["tickwire-net"]),
     ("glam", &["tickwire-replica"]),
+    ("hdrhistogram", &["tickwire-cli"]),
     ("libc", &["tickwire-bench", "tickwire-net"]),
     ("mio", &["tickwire-net"]),
     ("ratatui", &["tickwire-cli"]),

@@ -238,20 +238,20 @@ fn draw_clients(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
 }
 
 fn client_row(client: &Client) -> Row<'_> {
-    let loss = client.loss.map(|share| share * 100.0);
+    let loss = client.stats.loss.map(|share| share * 100.0);
     let or_unknown = |text: Option<String>| number(text.unwrap_or_else(|| "–".into()));
     Row::new([
         Cell::new(format!(" {}", client.name)),
         Cell::new(client.protocol),
-        Cell::new(or_unknown(client.round_trip.map(short))),
+        Cell::new(or_unknown(client.stats.round_trip.map(short))),
         Cell::new(or_unknown(loss.map(|loss| format!("{loss:.1}%"))))
             .style(warning(loss.is_some_and(|loss| loss >= 5.0))),
         Cell::new(number(format!("{:.1}", client.rates.kbits_in))),
         Cell::new(number(format!("{:.1}", client.rates.kbits_out))),
         Cell::new(number(format!("{:.0}", client.rates.packets_in))),
         Cell::new(number(format!("{:.0}", client.rates.packets_out))),
-        Cell::new(number(client.resent)),
-        Cell::new(number(client.refused)).style(warning(client.refused > 0)),
+        Cell::new(number(client.stats.resent)),
+        Cell::new(number(client.stats.refused)).style(warning(client.stats.refused > 0)),
     ])
 }
 

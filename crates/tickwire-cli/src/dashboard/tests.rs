@@ -1,24 +1,28 @@
 use std::collections::BTreeMap;
 
+use tickwire_session::PeerStats;
+
 use super::*;
 use crate::arena_canvas::tests::{scene, scores};
 use crate::serve::report::{Client, Door, Rates};
 use crate::snapshot;
 
 fn picture() -> Picture {
-    let client = |name: &str, loss, refused| Client {
-        name: name.into(),
-        protocol: "proto",
-        round_trip: Some(Duration::from_micros(31_400)),
-        loss,
-        rates: Rates {
-            kbits_in: 8.53,
-            kbits_out: 61.2,
-            packets_in: 30.0,
-            packets_out: 15.0,
-        },
-        resent: 12,
-        refused,
+    let client = |name: &str, loss, refused| {
+        let mut stats = PeerStats::new("", "127.0.0.1:4000".parse().unwrap(), "Playing");
+        stats.round_trip = Some(Duration::from_micros(31_400));
+        (stats.loss, stats.resent, stats.refused) = (loss, 12, refused);
+        Client {
+            name: name.into(),
+            protocol: "proto",
+            stats,
+            rates: Rates {
+                kbits_in: 8.53,
+                kbits_out: 61.2,
+                packets_in: 30.0,
+                packets_out: 15.0,
+            },
+        }
     };
     let mut picture = Picture {
         open: vec![("proto", "127.0.0.1:7777".into())],

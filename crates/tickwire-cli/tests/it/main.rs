@@ -4,6 +4,8 @@ mod command;
 mod endings;
 mod inspect;
 mod lag;
+mod load;
+mod metrics;
 mod operation;
 mod pty;
 mod quic;

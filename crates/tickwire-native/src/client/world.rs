@@ -9,7 +9,7 @@ use tickwire_replica::{
     Applied, ApplyError, Archetype, Archetypes as _, EntityId, Event, Moment, Quantised, Replica,
     ReplicaConfig, Schema, SendIndex,
 };
-use tickwire_session::{Instant, RoundTrip};
+use tickwire_session::{Instant, RoundTrip, Updates};
 use tickwire_state::{InputNumber, Prediction, PredictionFigures, Predictor, Tick};
 
 use super::event::ClientEvent;
@@ -47,8 +47,8 @@ pub(super) struct Joined<G: Game> {
     /// Events that wait for playback, by tick.
     timed: VecDeque<(Tick, G::ToClient)>,
     near: Tick,
-    /// When a packet was last applied.
-    pub(super) updated: Option<Instant>,
+    /// The packets that were applied.
+    pub(super) updates: Updates,
 }
 
 impl<G: Game> Joined<G> {
@@ -79,7 +79,7 @@ impl<G: Game> Joined<G> {
             asks_anew: false,
             timed: VecDeque::new(),
             near: tick,
-            updated: None,
+            updates: Updates::NONE,
         }
     }
 
@@ -155,7 +155,7 @@ impl<G: Game> Joined<G> {
         let applied = self.replica.apply(packet)?;
         self.acks = Some(Acks::with(self.acks, applied.packet));
         self.is_due = true;
-        self.updated = Some(now);
+        self.updates.add(now);
         if let Some(margin) = margin.ticks() {
             self.input_clock.handle_margin(now, margin);
         }
@@ -164,6 +164,28 @@ impl<G: Game> Joined<G> {
         self.playback.handle_arrival(now, tick);
         self.correct(now);
         Ok(applied)
+    }
+
+    /// How long the way to the server and back was when it sent this packet, with what it says of the inputs' way.
+    ///
+    /// An input that leaves now is for the tick of the input clock and comes `margin` ticks before it; what arrives
+    /// now left at the packet's tick. All that lies in between is the way up and down.
+    pub(super) fn round_trip(
+        &mut self,
+        now: Instant,
+        margin: Margin,
+        applied: &Applied,
+    ) -> Option<Duration> {
+        let (tick, share) = self.input_clock.tick_at(now);
+        let left = applied.send.0 * self.ticks_a_send;
+        let ahead = u16::try_from(tick.0.checked_sub(left)?).ok()?;
+        let ticks = f32::from(ahead) + share - margin.ticks()?;
+        (ticks >= 0.0).then(|| self.tick.mul_f32(ticks))
+    }
+
+    /// Whether an own entity is predicted.
+    pub(super) const fn predicts(&self) -> bool {
+        self.predictor.is_some()
     }
 
     /// Whether the server is to send everything anew.
