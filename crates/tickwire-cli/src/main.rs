@@ -13,6 +13,7 @@ mod difficulty;
 mod figures;
 mod forward;
 mod inspect;
+mod lab;
 mod lag;
 mod log;
 mod metrics;
@@ -70,6 +71,7 @@ enum Command {
     Bots(bots::Args),
     Inspect(inspect::Args),
     Rendezvous(rendezvous::Args),
+    Lab(lab::Args),
     Lag(lag::Args),
     Save(save::Args),
     Status(status::Args),
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
         Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Rendezvous(args)) => rendezvous::run(&args),
+        Some(Command::Lab(args)) => lab::run(&args),
         Some(Command::Lag(args)) => lag::run(&args),
         Some(Command::Save(args)) => save::run(&args),
         Some(Command::Tunnel(args)) => tunnel::run(&args),
