@@ -1,10 +1,12 @@
 //! Percentiles and rates, as the reports show them.
 
 mod spread;
+mod trace;
 
 use std::time::Duration;
 
 pub(crate) use spread::Spread;
+pub(crate) use trace::{Graph, Sample, Trace};
 
 /// The value below which `percent` of the samples lie; `None` without samples.
 pub(crate) fn percentile(samples: &mut [Duration], percent: usize) -> Option<Duration> {

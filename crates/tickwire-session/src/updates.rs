@@ -8,7 +8,7 @@ use core::time::Duration;
 use crate::Instant;
 
 /// Moments that are kept: more than arrive between two looks, even after a stall.
-pub const UPDATES_KEPT: usize = 32;
+pub const UPDATES_KEPT: usize = 64;
 
 /// The states of the world that came from a peer, or went to it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(since(98), [moment(98), moment(99)]);
         assert_eq!(since(100), []);
         assert_eq!(since(0).len(), UPDATES_KEPT);
-        assert_eq!(since(0).first(), Some(&moment(68)));
+        assert_eq!(since(0).first(), Some(&moment(36)));
         assert_eq!(updates.age(moment(101)), Some(Duration::from_millis(20)));
     }
 }

@@ -8,7 +8,7 @@ use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Borders, Cell, Row, Table};
+use ratatui::widgets::{Cell, Row, Table};
 use tickwire_demo::{STEP, Vec2, View};
 
 use super::bench::{Bench, Wanted};
@@ -16,7 +16,7 @@ use super::errors::Errors;
 use super::subject::Pair;
 use crate::arena_canvas::{ArenaCanvas, Camera, Tints};
 use crate::conditions::Network;
-use crate::dashboard::{draw_too_small, key_line};
+use crate::dashboard::{draw_too_small, key_line, map_spot, panel};
 use crate::figures::bars;
 use crate::lag::keys;
 use crate::log::print_line;
@@ -194,24 +194,14 @@ fn draw_pairs(pairs: &[Pair], is_truth: bool, area: Rect, frame: &mut Frame<'_>)
         let Some(at) = at.map(|at| at - centre) else {
             continue;
         };
-        let [x, y] = [
-            f64::from(area.width) / 2.0 + at.x * 2.0,
-            f64::from(area.height) / 2.0 + at.y,
-        ];
-        if (0.0..f64::from(area.width)).contains(&x) && (0.0..f64::from(area.height)).contains(&y) {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "inside of the area"
-            )]
-            let (column, row) = (area.x + x as u16, area.y + y as u16);
+        #[expect(clippy::cast_possible_truncation, reason = "whole cells")]
+        let spot = map_spot(area, (at.x as i64, at.y as i64));
+        if let Some(spot) = spot {
             let (sign, tint) = match pair.is_own {
                 true => ('@', palette::SKY_BLUE),
                 false => ('o', palette::ORANGE),
             };
-            frame.buffer_mut()[(column, row)]
-                .set_char(sign)
-                .set_fg(tint);
+            frame.buffer_mut()[spot].set_char(sign).set_fg(tint);
         }
     }
 }
@@ -274,11 +264,4 @@ fn draw_errors(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
         .header(headings.style(palette::LABEL))
         .block(panel("how far off it shows them"));
     frame.render_widget(table, area);
-}
-
-fn panel(title: &str) -> Block<'static> {
-    Block::new()
-        .borders(Borders::TOP)
-        .border_style(Style::new().fg(palette::FAINT))
-        .title(Span::styled(format!(" {title} "), palette::TITLE))
 }

@@ -106,6 +106,7 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
             ("q", "leave"),
         ],
     };
+    margin.net.draw_detail(places.arena, frame);
     if margin.shows_help {
         let keys = margin.tape.map_or(HELP, |_| replay::HELP);
         draw_help(keys, places.arena, frame);
@@ -125,6 +126,7 @@ const HELP: &[(&str, &str)] = &[
     ("Enter", "chat; /name and /weapons change yours"),
     ("Tab", "scores"),
     ("+ -", "zoom"),
+    ("F3", "net graph"),
     ("?", "this help"),
     ("q", "leave"),
 ];

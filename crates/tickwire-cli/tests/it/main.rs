@@ -7,6 +7,7 @@ mod lag;
 mod load;
 mod metrics;
 mod operation;
+mod overlay;
 mod pty;
 mod quic;
 mod readme;

@@ -65,6 +65,7 @@ pub(in crate::play) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
         frame.render_widget(tape.line(), places.net);
         keys = replay::KEYS;
     }
+    margin.net.draw_detail(places.arena, frame);
     if margin.shows_help {
         let keys = margin.tape.map_or(HELP, |_| replay::HELP);
         draw_help(keys, places.arena, frame);
@@ -83,6 +84,7 @@ const HELP: &[(&str, &str)] = &[
     ("I", "ignore whoever is nearest"),
     ("P", "ask which player you are"),
     ("Enter", "chat"),
+    ("F3", "net graph"),
     ("?", "this help"),
     ("q", "leave"),
 ];
