@@ -71,11 +71,11 @@ pub struct Protocol {
 
 /// See [`Protocol::inspect`].
 pub type Inspect =
-    fn(from: Side, on: Carrier, bytes: &[u8], trace: &mut dyn Trace) -> Result<(), DecodeError>;
+    fn(from: Side, on: PathKind, bytes: &[u8], trace: &mut dyn Trace) -> Result<(), DecodeError>;
 
 /// What carried bytes that are inspected.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Carrier {
+pub enum PathKind {
     /// They are a datagram.
     Datagram,
     /// They are one direction of a stream, from its first byte on.

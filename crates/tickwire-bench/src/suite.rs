@@ -9,6 +9,7 @@ mod echo;
 mod lag;
 mod masks;
 mod metrics;
+mod native;
 mod objects;
 mod peers;
 mod quic;
@@ -107,6 +108,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "replica",
         about: "the replication engine's server: one world, many clients",
         run: replica::run,
+    },
+    Benchmark {
+        name: "native",
+        about: "the native protocol's server: a thousand clients, and an idle tick",
+        run: native::run,
     },
     Benchmark {
         name: "simulation",

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use tickwire_demo::gateway::{Protocol, Settings, Status};
-use tickwire_demo::{Host, STEP};
+use tickwire_demo::{GameServer, STEP};
 use tickwire_net::quic::LinkFailure;
 use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::{Addr, Instant, Session};
@@ -126,7 +126,7 @@ enum Server {
     /// Each bot has a socket of its own, or all share that of a meeting.
     Elsewhere(Route),
     /// It is in this process, and each bot reaches it over a memory link.
-    Here { host: Box<Host>, node: NodeId },
+    Here { host: Box<GameServer>, node: NodeId },
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -184,7 +184,7 @@ fn serve_here(args: &Args, driver: &mut Driver) -> anyhow::Result<Server> {
     // Nobody is told the port; a link needs a node to lead to.
     let node = driver.bind("127.0.0.1:0".parse()?, Carries::Both)?;
     let secret = tickwire_net::secret().context("the system has no randomness")?;
-    let mut host = Host::new(args.seed, 0);
+    let mut host = GameServer::new(args.seed, 0);
     host.serve(args.protocol, driver.now(), secret, &Settings::default());
     Ok(Server::Here {
         host: host.into(),

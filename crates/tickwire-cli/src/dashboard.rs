@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use tickwire_demo::tiles::Cell;
-use tickwire_demo::{Host, OwnerId, Score, View, printable};
+use tickwire_demo::{GameServer, OwnerId, Score, View, printable};
 use tickwire_session::Instant;
 
 use crate::arena_canvas::{Blast, Blasts, Zoom};
@@ -105,7 +105,7 @@ impl Dashboard {
     }
 
     /// After a step: listens to the keys and shows the world, as often as eyes can follow.
-    pub(crate) fn refresh(&mut self, now: Instant, host: &Host, stop: &Stop) {
+    pub(crate) fn refresh(&mut self, now: Instant, host: &GameServer, stop: &Stop) {
         for event in self.screen.events() {
             if let Event::Key(key) = event {
                 self.picture.press(key, stop);
@@ -153,7 +153,7 @@ impl Picture {
     }
 
     /// Looks at the chosen client at every step: a report a second would hide its gaps.
-    fn watch(&mut self, now: Instant, host: &Host) {
+    fn watch(&mut self, now: Instant, host: &GameServer) {
         let Some((protocol, addr)) = self.roster.chosen().map(roster::key) else {
             return;
         };
@@ -169,7 +169,7 @@ impl Picture {
         }
     }
 
-    fn look_at_tiles(&mut self, host: &Host) {
+    fn look_at_tiles(&mut self, host: &GameServer) {
         let is_shown = self.page == Page::Tiles;
         self.residents = host.tiles().map(|tiles| {
             let entities = tiles.entities().filter(|_| is_shown);

@@ -14,7 +14,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use tickwire_demo::gateway::{Carrier, PROTOCOLS, Paths, Protocol, Side};
+use tickwire_demo::gateway::{PROTOCOLS, PathKind, Paths, Protocol, Side};
 use tickwire_session::{Addr, Instant};
 
 use crate::address;
@@ -81,7 +81,7 @@ impl From<Sender> for Side {
 struct Specimen<'a> {
     bytes: &'a [u8],
     from: Side,
-    on: Carrier,
+    on: PathKind,
     found: Found,
 }
 
@@ -146,9 +146,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             let name = protocol.name;
             return Err(Misuse(format!("--stream: {name} has datagrams only")).into());
         }
-        Paths::Streams => Carrier::Stream,
-        _ if args.stream => Carrier::Stream,
-        _ => Carrier::Datagram,
+        Paths::Streams => PathKind::Stream,
+        _ if args.stream => PathKind::Stream,
+        _ => PathKind::Datagram,
     };
     let mut show = Show {
         protocol,

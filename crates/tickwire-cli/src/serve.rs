@@ -18,7 +18,7 @@ use std::time::{Duration, Instant as WallClock};
 use anyhow::Context;
 use tickwire_demo::gateway::{Connect, Notice, PROTOCOLS, Paths, Protocol, Settings};
 use tickwire_demo::tiles::TileWorld;
-use tickwire_demo::{Host, Pace};
+use tickwire_demo::{GameServer, Pace};
 use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::Instant;
 
@@ -189,7 +189,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let skill = args.difficulty.into();
     let count = args.bots.unwrap_or_default();
     let pilots = args.pilots + company::share(count, &protocols).1;
-    let mut host = Host::with_skill(args.seed, pilots, skill);
+    let mut host = GameServer::with_skill(args.seed, pilots, skill);
     if let Some(tiles) = open_world(args, &protocols)? {
         host.set_tiles(tiles);
     }
@@ -289,7 +289,11 @@ fn open_world(args: &Args, protocols: &[&Protocol]) -> anyhow::Result<Option<Til
 }
 
 /// Loads the savegame that is named, and finds where to keep the next.
-fn open_saves(args: &Args, host: &mut Host, now: Instant) -> anyhow::Result<Option<SaveFile>> {
+fn open_saves(
+    args: &Args,
+    host: &mut GameServer,
+    now: Instant,
+) -> anyhow::Result<Option<SaveFile>> {
     if host.save().is_none() && (args.save.is_some() || args.load.is_some()) {
         anyhow::bail!(Misuse(
             "--save and --load are about savegames, which none of these protocols has: add \
@@ -326,7 +330,7 @@ impl Face {
     fn show(
         &mut self,
         now: Instant,
-        host: &Host,
+        host: &GameServer,
         notices: &[Notice],
         report: Option<Report>,
         stop: &Stop,

@@ -42,8 +42,8 @@ pub use inspect::{inspect, inspect_datagram};
 pub use resource::{BASE, MANIFEST};
 pub use scope::{GLOBAL, Item, ScopeError, ScopeState};
 pub use server::{
-    AnswerError, Command, Departure, Module, ModuleError, Object, Question, Reply, Seat, Seen,
-    Server, ServerConfig, ServerCounters, ServerEvent, limits as server_limits,
+    AnswerError, Command, Departure, Module, ModuleError, Object, Question, Reply, Seat, Server,
+    ServerConfig, ServerCounters, ServerEvent, ShownAt, limits as server_limits,
 };
 pub use status::{AnyStatus, CreatureStatus, Mode, SpatialStatus};
 pub use stream::Inbox;

@@ -31,7 +31,7 @@ mod reliable;
 mod server;
 mod ticket;
 
-pub use client::{Asked, Client, ClientConfig, ClientCounters, ClientEvent, Phase};
+pub use client::{Asked, Client, ClientConfig, ClientCounters, ClientEvent, Phase, ProvisionalId};
 pub use game::{Game, schema};
 pub use inspect::inspect;
 pub use message::Role;

@@ -4,6 +4,7 @@
 //! the sessions do. This file decides *when* things happen and for how long; carrying out one order of
 //! a session is in `orders`, serving one socket that is ready in `serve`.
 
+pub(crate) mod divert;
 mod links;
 mod orders;
 mod quic;
@@ -283,6 +284,7 @@ impl Driver {
 
     /// Puts streams whose sessions want to read again among those to serve.
     fn read_on(&mut self, sessions: &[&mut dyn Session]) {
+        self.quic.read_on(sessions);
         let sockets = &mut self.sockets;
         self.held.retain(|&token| {
             let end = sockets.stream_mut(token).map(|stream| stream.end());

@@ -218,12 +218,17 @@ pub const LINK_REST: Duration = Duration::from_secs(60);
 /// Addresses of which it is remembered that links of theirs just ended; beyond that the first are forgotten.
 pub const LINK_RESTING: usize = 4_096;
 
+/// Between two answers to packets of connections that a server knows nothing of: it was restarted.
+///
+/// A thousand clients hear of it within a second or two. Such an answer is shorter than what asked for it.
+pub const RESET_INTERVAL: Duration = Duration::from_millis(1);
+
 /// Links whose reason of ending is remembered.
 pub const LINK_FAILURES: usize = 64;
 
-/// Time for new QUIC connections that a turn has.
+/// Time for new QUIC connections that a turn has: for reading first packets, and for handshakes.
 ///
-/// One takes a quarter of this, most of it for the signature. The others wait, see
+/// A handshake takes a quarter of this, most of it for the signature. The others wait, see
 /// [`HANDSHAKES_WAITING`]: a hundred who join at once must not hold up a step.
 pub const HANDSHAKE_TIME: Duration = Duration::from_millis(1);
 
@@ -252,6 +257,11 @@ pub const FIRST_PACKETS: u32 = 512;
 /// See [`FIRST_PACKETS`]: 4,000 a second follow.
 pub const FIRST_PACKET_REFILL: Duration = Duration::from_micros(250);
 
+/// First packets that wait to be read; above this they are dropped, and honest clients send theirs again.
+///
+/// As many as may wait for a handshake: some 300 KiB.
+pub const FIRST_PACKETS_WAITING: usize = HANDSHAKES_WAITING;
+
 /// Handshakes of one host at once; two LAN parties behind one address.
 pub const HANDSHAKES_A_HOST: u32 = 128;
 
@@ -266,6 +276,12 @@ pub const STATUS_ANSWERS: u32 = 64;
 
 /// See [`STATUS_ANSWERS`]: 100 a second follow.
 pub const STATUS_REFILL: Duration = Duration::from_millis(10);
+
+/// Addresses whose packets go by another way than a socket: as many as a rendezvous server has streams for.
+pub const DIVERTED_ADDRS: usize = 4_096;
+
+/// Packets that wait to be taken there; beyond that the oldest are lost.
+pub const DIVERTED_PACKETS: usize = 1_024;
 
 /// Longest ticket.
 pub const TICKET_LONGEST: usize = 512;

@@ -43,13 +43,14 @@ pub use ticket::{CheckTicket, TicketError, TicketIssuer};
 pub use trust::Trust;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::mem;
 
 use slab::Slab;
-use tickwire_session::Instant;
+use tickwire_session::{Instant, Session};
 
 use crate::Counters;
+use crate::driver::divert::Diverted;
 use crate::limits::LINK_FAILURES;
 use crate::outgoing::{Outgoing, Route};
 use crate::sockets::Sockets;
@@ -75,10 +76,14 @@ pub(crate) struct Quic {
     touched: Vec<Key>,
     /// Connections that may have packets to send: after the sessions were drained.
     sending: Vec<Key>,
+    /// Connections whose sessions do not want what came on streams.
+    held: BTreeSet<Key>,
     /// Packets on their way; apart from what sessions send in the clear.
     outgoing: Outgoing,
     /// Why the last links ended, by number.
     failures: BTreeMap<u64, LinkFailure>,
+    /// Packets that go by another way.
+    pub(crate) diverted: Diverted,
     /// Where a connection writes its packets.
     pub(crate) packets: Vec<u8>,
 }
@@ -91,8 +96,10 @@ impl Quic {
             timers: BinaryHeap::new(),
             touched: Vec::new(),
             sending: Vec::new(),
+            held: BTreeSet::new(),
             outgoing: Outgoing::new(),
             failures: BTreeMap::new(),
+            diverted: Diverted::default(),
             packets: Vec::new(),
         }
     }
@@ -136,6 +143,26 @@ impl Quic {
         touched
     }
 
+    /// Has a connection served again when its session wants to read on.
+    pub(crate) fn hold(&mut self, key: Key) {
+        self.held.insert(key);
+    }
+
+    /// Touches the connections whose sessions want to read on.
+    pub(crate) fn read_on(&mut self, sessions: &[&mut dyn Session]) {
+        for key in mem::take(&mut self.held) {
+            let Some(link) = self.link_mut(key) else {
+                continue;
+            };
+            let session = link.owner().and_then(|owner| sessions.get(owner.node));
+            match session.map(|session| link.is_wanted(&**session)) {
+                Some(true) => self.touch(key),
+                Some(false) => self.hold(key),
+                None => {}
+            }
+        }
+    }
+
     /// Has a connection send what it has when the sessions have been drained.
     pub(crate) fn send_later(&mut self, key: Key) {
         if let Some(link) = self.link_mut(key)
@@ -163,6 +190,9 @@ impl Quic {
         sockets: &Sockets,
         counters: &mut Counters,
     ) {
+        if self.diverted.takes(route.to, segment, &self.packets) {
+            return;
+        }
         self.outgoing.bytes().extend_from_slice(&self.packets);
         self.outgoing.stage(route, segment, sockets, counters);
     }
@@ -197,7 +227,7 @@ impl Quic {
             || self
                 .endpoints
                 .iter()
-                .any(|(_, endpoint)| endpoint.has_callers());
+                .any(|(_, endpoint)| endpoint.has_strangers());
         if has_work {
             return Some(Instant::ZERO);
         }

@@ -11,14 +11,16 @@ use tickwire_net::quic::{self, Fingerprint, Trust};
 use tickwire_net::{Driver, NodeId};
 use tickwire_replica::Archetype;
 use tickwire_session::bulk::Overall;
-use tickwire_session::{Addr, Events as _, Instant, Session as _};
+use tickwire_session::{Addr, Events as _, Instant, Session};
 use tickwire_sim::Lag;
 use tickwire_state::PredictionFigures;
 
 use crate::error::Error;
+use crate::memory::Seat;
 use crate::place;
 use crate::{
-    Asked, ClientConfig, ClientEvent, EntityId, Game, PROTOCOL, Phase, PlayerId, Role, SayError,
+    Asked, ClientConfig, ClientEvent, EntityId, Game, PROTOCOL, Phase, PlayerId, ProvisionalId,
+    Role, SayError,
 };
 
 /// How long leaving may take.
@@ -27,7 +29,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// A client of a game.
 ///
 /// ```no_run
-/// # use tickwire::{Archetypes, Client, ClientEvent, Game, Replicate};
+/// # use tickwire::{Archetypes, Client, Game, Replicate};
 /// # #[derive(Clone, Debug, Default, Replicate)]
 /// # struct Ship { #[replicate(position, step = 0.01)] at: [f32; 2] }
 /// # #[derive(Archetypes)]
@@ -40,11 +42,9 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut client = Client::<Duel>::connect("127.0.0.1:7777")?;
 /// loop {
-///     client.update()?;
+///     client.update()?; // an error once it is over
 ///     while let Some(event) = client.event() {
-///         if let ClientEvent::Ended { why, words } = event {
-///             return Err(format!("{why} {words}").into());
-///         }
+///         println!("{event:?}");
 ///     }
 ///     for (id, ship) in client.view::<Ship>() {
 ///         println!("{id} is at {:?}", ship.at);
@@ -62,6 +62,12 @@ pub struct Client<G: Game> {
     way: Option<ServerAt>,
     /// What holds up its packets, if a bad network was asked for.
     lag: Option<Lag>,
+    /// The way, if the server is in this process. The driver is then no more than the clock.
+    seat: Option<Seat>,
+    /// It ended, and an update has passed in which the game could see so.
+    is_over: bool,
+    /// What was said to its end.
+    words: String,
 }
 
 /// Where an encrypted server is, and how it is known.
@@ -165,6 +171,17 @@ impl<G: Game> Client<G> {
         Ok(Self::new(driver, node, addr.into(), (name, role), None))
     }
 
+    /// A client of a server in this process, which knows it by this address.
+    pub(crate) fn seated(seat: Seat, server: Addr, name: &str) -> Result<Self, Error> {
+        let mut driver = Driver::new()?;
+        let node = driver.open();
+        let client = Self::new(driver, node, server, (name, Role::Player), None);
+        Ok(Self {
+            seat: Some(seat),
+            ..client
+        })
+    }
+
     fn new(
         driver: Driver,
         node: NodeId,
@@ -180,6 +197,9 @@ impl<G: Game> Client<G> {
             node,
             way,
             lag: None,
+            seat: None,
+            is_over: false,
+            words: String::new(),
         }
     }
 
@@ -198,26 +218,41 @@ impl<G: Game> Client<G> {
         self
     }
 
-    /// Lets the driver have the session.
-    fn turn(&mut self, until: Instant) -> Result<(), Error> {
-        let session = &mut self.session;
-        Ok(match &mut self.lag {
-            Some(lag) => self.driver.turn(until, &mut [&mut lag.around(session)]),
-            None => self.driver.turn(until, &mut [session]),
-        }?)
-    }
-
     /// What the player wants from now on, until it wants something else.
     pub fn set_input(&mut self, input: G::Input) {
         self.session.set_input(input);
     }
 
     /// Sends and takes what there is, and goes on to this moment. Call it once a frame; it does not wait.
+    ///
+    /// # Errors
+    /// [`Error::Ended`] once it is over, after the game could take [`ClientEvent::Ended`]. Other errors are the
+    /// system's.
     pub fn update(&mut self) -> Result<(), Error> {
-        let now = self.driver.now();
-        self.turn(now)?;
+        if let (true, Phase::Ended(why)) = (self.is_over, self.phase()) {
+            // A game that takes no events learns here what it was told.
+            while self.event().is_some() {}
+            let words = self.words.clone();
+            return Err(Error::Ended { why, words });
+        }
+        self.turn(self.driver.now())?;
         self.relink()?;
         self.session.update(self.driver.now());
+        self.is_over = matches!(self.phase(), Phase::Ended(_));
+        Ok(())
+    }
+
+    /// Sends and takes what there is.
+    fn turn(&mut self, until: Instant) -> Result<(), Error> {
+        let mut lagged = self.lag.as_mut().map(|lag| lag.around(&mut self.session));
+        let session: &mut dyn Session = match &mut lagged {
+            Some(lagged) => lagged,
+            None => &mut self.session,
+        };
+        match &self.seat {
+            Some(seat) => seat.turn(self.driver.now(), session),
+            None => self.driver.turn(until, &mut [session])?,
+        }
         Ok(())
     }
 
@@ -237,7 +272,11 @@ impl<G: Game> Client<G> {
     /// The next thing that happened.
     pub fn event(&mut self) -> Option<ClientEvent<G>> {
         let event = self.session.poll_event()?;
-        Some(self.explained(event))
+        let event = self.explained(event);
+        if let ClientEvent::Ended { words, .. } = &event {
+            self.words.clone_from(words);
+        }
+        Some(event)
     }
 
     /// Says why there is no connection, as far as the link below knows it better.
@@ -266,6 +305,11 @@ impl<G: Game> Client<G> {
     /// The player's own entity, predicted.
     pub fn own<T: Archetype<G::Things>>(&self) -> Option<(EntityId, T)> {
         self.session.own()
+    }
+
+    /// What this client spawned ahead of the server ([`Game::spawns`]) and does not have of it yet.
+    pub fn provisional<T: Archetype<G::Things>>(&self) -> impl Iterator<Item = (ProvisionalId, T)> {
+        self.session.provisional()
     }
 
     /// Says something to the server, reliably and in order.
@@ -323,13 +367,17 @@ impl<G: Game> Client<G> {
         &mut self.session
     }
 
-    /// Leaves, and tells the server.
+    /// Leaves, and tells the server. A [local client](crate::Server::local_client)'s server is told with its next
+    /// tick.
     pub fn leave(mut self) -> Result<(), Error> {
         self.session.leave(self.driver.now());
         let deadline = self.driver.now() + FAREWELL;
         let is_idle = |lag: &Option<Lag>| lag.as_ref().is_none_or(Lag::is_idle);
         while !(self.session.is_finished() && is_idle(&self.lag)) && self.driver.now() < deadline {
             self.turn(deadline)?;
+            if self.seat.is_some() {
+                break;
+            }
         }
         Ok(())
     }

@@ -7,6 +7,8 @@ use std::net::SocketAddr;
 use tickwire_net::quic::IdentityError;
 use tickwire_net::{BindError, ListenError};
 
+use crate::EndReason;
+
 /// Why a server or client cannot go on.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -21,6 +23,13 @@ pub enum Error {
     NotPrivate(SocketAddr),
     /// The name stands for no address.
     NoAddress,
+    /// The client is no part of the game any more.
+    Ended {
+        /// Why.
+        why: EndReason,
+        /// What the server, or the network, says to it.
+        words: String,
+    },
     /// The system had another reason.
     Io(io::Error),
 }
@@ -37,6 +46,8 @@ impl fmt::Display for Error {
                  `connect`, which encrypt, or the `_anywhere` constructors if you mean it"
             ),
             Self::NoAddress => f.write_str("the name stands for no address"),
+            Self::Ended { why, words } if words.is_empty() => why.fmt(f),
+            Self::Ended { why, words } => write!(f, "{why}: {words}"),
             Self::Io(error) => error.fmt(f),
         }
     }
@@ -48,7 +59,7 @@ impl std::error::Error for Error {
             Self::Bind(error) => error.source(),
             Self::Listen(error) => error.source(),
             Self::Identity(error) => error.source(),
-            Self::NotPrivate(_) | Self::NoAddress => None,
+            Self::NotPrivate(_) | Self::NoAddress | Self::Ended { .. } => None,
             Self::Io(error) => error.source(),
         }
     }

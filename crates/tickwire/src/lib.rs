@@ -68,6 +68,7 @@ mod client;
 mod entity_map;
 mod error;
 pub mod guide;
+mod memory;
 mod place;
 mod server;
 
@@ -78,7 +79,7 @@ pub use server::Server;
 
 pub use tickwire_native::{
     AdvanceError, Asked, ClientConfig, ClientEvent, EndReason, EntityId, Game, Phase, PlayerId,
-    Question, Role, SayError, ServerConfig, ServerEvent, To,
+    ProvisionalId, Question, Role, SayError, ServerConfig, ServerEvent, To,
 };
 pub use tickwire_net::quic::{Fingerprint, Identity, Trust};
 pub use tickwire_replica::packet::Form;

@@ -16,7 +16,7 @@ use tickwire_dialects::cppevy::{
 };
 use tickwire_session::Belief;
 
-use super::{Carrier, Connect, Paths, Protocol, Side};
+use super::{Connect, PathKind, Paths, Protocol, Side};
 use crate::{Kind, Loadout, Weapon};
 
 /// The entry of [`PROTOCOLS`](super::PROTOCOLS).
@@ -31,7 +31,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         Box::new(client::Gateway::new(now, server, name, loadout))
     }),
     inspect: |from, on, bytes, trace| {
-        cppevy::inspect(from == Side::Client, on == Carrier::Stream, bytes, trace)
+        cppevy::inspect(from == Side::Client, on == PathKind::Stream, bytes, trace)
     },
 };
 

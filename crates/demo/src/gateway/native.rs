@@ -10,7 +10,7 @@ mod server;
 use tickwire_native::Role;
 use tickwire_session::{Addr, Instant};
 
-use super::{Carrier, Connect, Paths, Protocol, Side, Spectator};
+use super::{Connect, PathKind, Paths, Protocol, Side, Spectator};
 
 /// The entry of [`PROTOCOLS`](super::PROTOCOLS).
 pub(super) const PROTOCOL: Protocol = Protocol {
@@ -27,7 +27,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     }),
     inspect: |from, on, bytes, trace| {
         let is_client = from == Side::Client;
-        tickwire_native::inspect(is_client, on == Carrier::Stream, bytes, trace)
+        tickwire_native::inspect(is_client, on == PathKind::Stream, bytes, trace)
     },
 };
 

@@ -15,7 +15,7 @@ use tickwire_dialects::opendrakan::{
     self, AssetRef, ClassId, DatabaseId, Field, ObjectId, Registry, Schema,
 };
 
-use super::{Carrier, Connect, Paths, Protocol, Side};
+use super::{Connect, PathKind, Paths, Protocol, Side};
 use crate::{Intent, Kind, Weapon};
 
 /// The entry of [`PROTOCOLS`](super::PROTOCOLS).
@@ -31,7 +31,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         Box::new(client::Gateway::new(now, server, loadout))
     }),
     inspect: |from, on, bytes, trace| {
-        opendrakan::inspect(from == Side::Client, on == Carrier::Stream, bytes, trace)
+        opendrakan::inspect(from == Side::Client, on == PathKind::Stream, bytes, trace)
     },
 };
 

@@ -26,7 +26,7 @@ use std::time::Duration;
 use tickwire_dialects::reone::server_limits::{LERP, TICK_RATE};
 use tickwire_dialects::reone::{self, ObjectId, Server, ServerConfig, Text};
 
-use super::{Carrier, Connect, Paths, Protocol, Side};
+use super::{Connect, PathKind, Paths, Protocol, Side};
 use crate::rules::{self, STEPS_PER_SECOND};
 use crate::{Arena, Kind, PilotId, Weapon};
 
@@ -42,7 +42,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         Box::new(client::Gateway::new(now, server, name, loadout))
     }),
     inspect: |from, on, bytes, trace| {
-        reone::inspect(from == Side::Client, on == Carrier::Stream, bytes, trace)
+        reone::inspect(from == Side::Client, on == PathKind::Stream, bytes, trace)
     },
 };
 

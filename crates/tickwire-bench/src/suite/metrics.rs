@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use tickwire_demo::gateway::{PROTOCOLS, Settings};
 use tickwire_demo::recording::{Kit, Player, Start};
-use tickwire_demo::{Host, STEP};
+use tickwire_demo::{GameServer, STEP};
 use tickwire_session::Session;
 use tickwire_sim::{Network, addr};
 
@@ -52,14 +52,14 @@ pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
 
 struct Bench {
     network: Network,
-    host: Host,
+    host: GameServer,
     players: Vec<Player>,
 }
 
 impl Bench {
     fn new() -> anyhow::Result<Self> {
         let mut network = Network::new(1);
-        let mut host = Host::new(1, 0);
+        let mut host = GameServer::new(1, 0);
         for protocol in PROTOCOLS {
             network.add_node(addr::machine(1, protocol.port));
             host.serve(protocol, network.now(), [7; 32], &Settings::default());

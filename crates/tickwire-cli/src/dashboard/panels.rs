@@ -410,7 +410,7 @@ fn draw_roster(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
         draw_nobody(picture, block, area, frame);
         return;
     }
-    let spark = usize::from((area.width / 4).clamp(8, 60));
+    let spark = usize::from((area.width / 5).clamp(8, 60));
     let rows = roster
         .clients
         .iter()
@@ -429,7 +429,7 @@ fn draw_roster(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
             _ => Cell::new(number(format!("{name}{mark}"))),
         }
     });
-    let headings = headings.chain([Cell::new("sent, second by second")]);
+    let headings = headings.chain([Cell::new("sent")]);
     let widths = [
         Constraint::Fill(1),
         Constraint::Length(10),

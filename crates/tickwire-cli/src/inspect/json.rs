@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
-use tickwire_demo::gateway::{Carrier, Protocol};
+use tickwire_demo::gateway::{PathKind, Protocol};
 use tickwire_wire::{Place, Trace, Value};
 
 use super::{Direction, Found, Recorded, Specimen, side};
@@ -21,8 +21,8 @@ pub(super) fn show(
         "protocol": protocol.name,
         "from": side(specimen.from),
         "carrier": match specimen.on {
-            Carrier::Datagram => "datagram",
-            Carrier::Stream => "stream",
+            PathKind::Datagram => "datagram",
+            PathKind::Stream => "stream",
         },
         "bytes": Value::Bytes(specimen.bytes).to_string(),
         "fields": fields.fields,

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Cursor, IsTerminal, Read};
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
-use tickwire_demo::gateway::{Carrier, Paths, Protocol, Side};
+use tickwire_demo::gateway::{PathKind, Paths, Protocol, Side};
 use tickwire_session::tap::{About, Input, Record, Recorded as Watched, Recording};
 use tickwire_session::{Instant, Transmit};
 
@@ -30,7 +30,7 @@ const LINE_MAX: usize = 4 * DATAGRAM_MAX;
 /// Shows every datagram of a file, or of standard input.
 pub(super) fn read(
     file: Option<&Path>,
-    (from, on): (Option<Side>, Carrier),
+    (from, on): (Option<Side>, PathKind),
     show: &mut Show<'_>,
 ) -> anyhow::Result<()> {
     if let Some(path) = file.filter(|path| *path != Path::new("-")) {
@@ -62,7 +62,7 @@ struct Source<'a, 'b> {
     name: String,
     /// Who sent what is received.
     from: Option<Side>,
-    on: Carrier,
+    on: PathKind,
     show: &'a mut Show<'b>,
 }
 
@@ -76,10 +76,10 @@ impl Source<'_, '_> {
         let mut bytes = BufReader::new(Cursor::new(head).chain(bytes));
         match (form, self.on) {
             (Form::Recording, _) => self.read_recording(&mut bytes),
-            (Form::Lines, Carrier::Stream) => self.read_stream_lines(&mut bytes),
-            (Form::Lines, Carrier::Datagram) => self.read_lines(&mut bytes),
-            (Form::Raw, Carrier::Stream) => self.read_stream(&mut bytes),
-            (Form::Raw, Carrier::Datagram) => self.read_datagram(&mut bytes),
+            (Form::Lines, PathKind::Stream) => self.read_stream_lines(&mut bytes),
+            (Form::Lines, PathKind::Datagram) => self.read_lines(&mut bytes),
+            (Form::Raw, PathKind::Stream) => self.read_stream(&mut bytes),
+            (Form::Raw, PathKind::Datagram) => self.read_datagram(&mut bytes),
         }
     }
 
@@ -285,7 +285,7 @@ impl Source<'_, '_> {
                 direction,
                 peer: stream.peer,
             };
-            self.show_recorded(recorded, Carrier::Stream, bytes)?;
+            self.show_recorded(recorded, PathKind::Stream, bytes)?;
             if *lost > 0 {
                 let what = format!("{}: {lost} bytes more of that are left out", self.name);
                 self.show.complain(&what);
@@ -306,13 +306,13 @@ impl Source<'_, '_> {
             direction,
             peer,
         };
-        self.show_recorded(recorded, Carrier::Datagram, bytes)
+        self.show_recorded(recorded, PathKind::Datagram, bytes)
     }
 
     fn show_recorded(
         &mut self,
         recorded: Recorded,
-        on: Carrier,
+        on: PathKind,
         bytes: &[u8],
     ) -> anyhow::Result<()> {
         let from = match (recorded.direction, self.from()?) {

@@ -14,7 +14,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use tickwire_demo::gateway::{Carrier, Paths, Protocol};
+use tickwire_demo::gateway::{PathKind, Paths, Protocol};
 use tickwire_wire::{DecodeError, Entry, FieldLog, Place};
 
 use super::{Direction, Found, Recorded, Specimen, side};
@@ -62,7 +62,7 @@ fn heading(protocol: &Protocol, specimen: &Specimen<'_>) -> String {
     let plural = if length == 1 { "" } else { "s" };
     // Where there is a choice, it is said what was chosen.
     let stream = match (protocol.paths, specimen.on) {
-        (Paths::Both, Carrier::Stream) => " by stream",
+        (Paths::Both, PathKind::Stream) => " by stream",
         _ => "",
     };
     write!(

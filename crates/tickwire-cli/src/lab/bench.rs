@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tickwire_demo::gateway::{Protocol, Settings, Status};
 use tickwire_demo::recording::{Kit, Start};
-use tickwire_demo::{Host, PilotId, STEP};
+use tickwire_demo::{GameServer, PilotId, STEP};
 use tickwire_session::{Instant, PeerStats, Session, Traffic};
 use tickwire_sim::{Network as Simulated, NodeId, Way, addr};
 
@@ -39,7 +39,7 @@ pub(super) struct Bench {
     wanted: Wanted,
     network: Simulated,
     server: NodeId,
-    host: Host,
+    host: GameServer,
     subjects: Vec<(NodeId, Subject)>,
     errors: Vec<Errors>,
     /// When each life of a player was first seen.
@@ -52,7 +52,7 @@ impl Bench {
     pub(super) fn new(wanted: Wanted) -> anyhow::Result<Self> {
         let mut network = Simulated::new(wanted.network_seed);
         let server = network.add_node(addr::machine(1, wanted.protocol.port));
-        let mut host = Host::new(wanted.seed, 0);
+        let mut host = GameServer::new(wanted.seed, 0);
         let secret = [7; 32];
         host.serve(wanted.protocol, network.now(), secret, &Settings::default());
         Ok(Self {
@@ -71,7 +71,7 @@ impl Bench {
         self.network.now()
     }
 
-    pub(super) const fn host(&self) -> &Host {
+    pub(super) const fn host(&self) -> &GameServer {
         &self.host
     }
 

@@ -3,7 +3,7 @@
 use tickwire_demo::gateway::{ArenaClient, ClientGateway, Status, TileClient};
 use tickwire_demo::recording::{Kit, Player, Start};
 use tickwire_demo::tiles::{self, Cell, Direction};
-use tickwire_demo::{Bot, EntityId, Host, Intent, Kind, PilotId, Random, Vec2, View};
+use tickwire_demo::{Bot, EntityId, GameServer, Intent, Kind, PilotId, Random, Vec2, View};
 use tickwire_session::Instant;
 
 /// Steps between two decisions of a pilot or walker.
@@ -100,7 +100,7 @@ impl Subject {
     }
 
     /// Takes the one pilot of its protocol that is nobody else's.
-    pub(super) fn recognise(&mut self, host: &Host, taken: &[PilotId]) {
+    pub(super) fn recognise(&mut self, host: &GameServer, taken: &[PilotId]) {
         if let Body::Pilot { pilot, .. } = &mut self.body
             && pilot.is_none()
         {
@@ -162,7 +162,11 @@ impl Subject {
     }
 
     /// Everybody of whom the truth is known, beside where this client shows it.
-    pub(super) fn pairs(&self, host: &Host, everybody: &[(String, Option<PilotId>)]) -> Vec<Pair> {
+    pub(super) fn pairs(
+        &self,
+        host: &GameServer,
+        everybody: &[(String, Option<PilotId>)],
+    ) -> Vec<Pair> {
         match &self.body {
             Body::Pilot { pilot, shown, .. } => pilot_pairs(host, *pilot, everybody, shown),
             Body::Walker { client, .. } => walker_pairs(host, &self.name, everybody, &**client),
@@ -171,7 +175,7 @@ impl Subject {
 }
 
 fn pilot_pairs(
-    host: &Host,
+    host: &GameServer,
     own: Option<PilotId>,
     everybody: &[(String, Option<PilotId>)],
     view: &View,
@@ -220,7 +224,7 @@ fn life(id: EntityId) -> u64 {
 }
 
 fn walker_pairs(
-    host: &Host,
+    host: &GameServer,
     own: &str,
     everybody: &[(String, Option<PilotId>)],
     client: &dyn TileClient,

@@ -168,6 +168,6 @@ mod tests {
             graph.update(now, Some(stats));
         }
         let line = graph.line().to_string();
-        assert!(line.ends_with("update   0 ms ▃▆█▁"), "{line}");
+        assert!(line.ends_with("update   0 ms ▃▇█▁"), "{line}");
     }
 }

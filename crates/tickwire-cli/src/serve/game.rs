@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use anyhow::Context;
-use tickwire_demo::Host;
+use tickwire_demo::GameServer;
 use tickwire_demo::gateway::Notice;
 use tickwire_net::Driver;
 use tickwire_net::rendezvous::Meeting;
@@ -26,7 +26,7 @@ const FAREWELL: Duration = Duration::from_millis(1_200);
 
 /// What runs, and what is written down of it.
 pub(super) struct Game {
-    pub(super) host: Host,
+    pub(super) host: GameServer,
     pub(super) company: Company,
     pub(super) meter: Meter,
     pub(super) saves: Option<SaveFile>,

@@ -83,7 +83,7 @@ fn every_protocol_is_measured_under_the_same_names() {
         "tickwire_peer_choke_ratio{protocol=\"opendrakan\",",
         "tickwire_peer_queued_bytes{protocol=\"pixmess\",",
         "# TYPE tickwire_peer_bytes_in_total counter",
-        "tickwire_events_total{protocol=\"lwar\",event=\"undecodable\"} 0",
+        "tickwire_events_total{protocol=\"lwar\",event=\"truncated\"} 0",
         "tickwire_network_total{event=\"datagrams_received\"} ",
     ] {
         assert!(text.contains(line), "{line} is not in {text}");

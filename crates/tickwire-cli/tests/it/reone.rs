@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tickwire_demo::gateway::{ArenaClient, Connect, Protocol, ReoneSettings, Settings, Status};
-use tickwire_demo::{Host, Loadout, STEP};
+use tickwire_demo::{GameServer, Loadout, STEP};
 use tickwire_net::{Carries, Driver};
 use tickwire_session::{Instant, Session};
 
@@ -245,7 +245,7 @@ const LARGE: usize = 160 * 1_024 * 1_024;
 /// A server and clients in this process, on real sockets.
 struct Table {
     driver: Driver,
-    host: Host,
+    host: GameServer,
     clients: Vec<Box<dyn ArenaClient>>,
     next_step: Instant,
 }
@@ -258,7 +258,7 @@ impl Table {
         let addr = driver
             .local_addr(node.expect("a free port"))
             .expect("it is bound");
-        let mut host = Host::new(1, 4);
+        let mut host = GameServer::new(1, 4);
         host.serve(protocol, driver.now(), [1; 32], settings);
         let next_step = driver.now();
         let table = Self {

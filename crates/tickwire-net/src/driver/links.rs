@@ -16,7 +16,7 @@ use crate::node::Carrier;
 use crate::outgoing::{Route, datagrams};
 use crate::pipe::link_addr;
 use crate::quic::endpoint::{EndedBy, Entry, Received};
-use crate::quic::link::{Delivery, Owner, Queue};
+use crate::quic::link::{Delivery, Left, Owner, Queue};
 use crate::quic::{Key, Quic};
 use crate::sockets::Sockets;
 use crate::{Counters, sys};
@@ -68,41 +68,48 @@ impl Driver {
         }
     }
 
+    /// Sees to strangers by turns, for as long as there is time: a first packet is read, a handshake is done.
     fn shake_hands(&mut self, now: Instant) {
         let wall = self.wall(now);
         let deadline = self.now() + HANDSHAKE_TIME;
         let ids: Vec<_> = self.quic.endpoints.iter().map(|(id, _)| id).collect();
         for id in ids {
             while let Some(endpoint) = self.quic.endpoints.get_mut(id)
-                && endpoint.has_callers()
+                && endpoint.has_strangers()
             {
                 if Instant::ZERO + self.began.elapsed() >= deadline {
                     return;
                 }
-                let (token, packets) = (endpoint.socket, &mut self.quic.packets);
+                let packets = &mut self.quic.packets;
                 packets.clear();
-                let number = self.links.number();
-                let (received, evicted) = endpoint.accept(now, wall, number, packets);
-                if let Some(connection) = evicted {
-                    self.quic.touch(Key {
-                        endpoint: id,
-                        connection,
-                    });
-                }
-                match received {
-                    Received::Nothing => {}
-                    Received::Connection(connection) => self.quic.touch(Key {
-                        endpoint: id,
-                        connection,
-                    }),
-                    Received::Answer(answer) => {
-                        let route = route(token, &answer);
-                        self.quic
-                            .stage(&route, None, &self.sockets, &mut self.counters);
-                    }
+                let received = endpoint.read_first(now, wall, packets);
+                let has_callers = endpoint.has_callers();
+                self.quic
+                    .settle(id, received, &self.sockets, &mut self.counters);
+                if has_callers {
+                    self.accept_caller(now, id);
                 }
             }
         }
+    }
+
+    fn accept_caller(&mut self, now: Instant, id: usize) {
+        let wall = self.wall(now);
+        let Some(endpoint) = self.quic.endpoints.get_mut(id) else {
+            return;
+        };
+        let packets = &mut self.quic.packets;
+        packets.clear();
+        let number = self.links.number();
+        let (received, evicted) = endpoint.accept(now, wall, number, packets);
+        if let Some(connection) = evicted {
+            self.quic.touch(Key {
+                endpoint: id,
+                connection,
+            });
+        }
+        self.quic
+            .settle(id, received, &self.sockets, &mut self.counters);
     }
 
     fn serve_link(&mut self, now: Instant, key: Key, sessions: &mut [&mut dyn Session]) {
@@ -123,7 +130,7 @@ impl Driver {
             return;
         };
         let failure = link.take_failure();
-        let mut has_more = false;
+        let mut left = Left::Nothing;
         if let Some(Owner {
             node: id,
             link: number,
@@ -138,7 +145,7 @@ impl Driver {
                 session: session_at(sessions, id),
                 counters: &mut self.counters,
             };
-            has_more = link.hand_in(&mut to);
+            left = link.hand_in(&mut to);
             if let Some(failure) = failure {
                 to.node.inbox.forget_room(link_addr(number));
                 info!(link = number, reason = %failure, "link ended");
@@ -149,8 +156,10 @@ impl Driver {
                 self.quic.endpoints[key.endpoint].release(now, host, EndedBy::Peer);
             }
         }
-        if has_more {
-            self.quic.touch(key);
+        match left {
+            Left::Nothing => {}
+            Left::More => self.quic.touch(key),
+            Left::Held => self.quic.hold(key),
         }
         self.quic.send_later(key);
         self.remove_drained(key);
@@ -298,18 +307,31 @@ impl Quic {
             counters.datagrams_oversize += 1;
             return;
         };
-        let token = endpoint.socket;
         let packets = &mut self.packets;
         packets.clear();
-        match endpoint.receive(now, wall, received.from, received.asked, bytes, packets) {
+        let received = endpoint.receive(now, wall, received.from, received.asked, bytes, packets);
+        self.settle(id, received, sockets, counters);
+    }
+
+    /// Does what a datagram asks for. An answer lies in `packets`.
+    fn settle(
+        &mut self,
+        id: usize,
+        received: Received,
+        sockets: &Sockets,
+        counters: &mut Counters,
+    ) {
+        match received {
             Received::Nothing => {}
             Received::Connection(connection) => self.touch(Key {
                 endpoint: id,
                 connection,
             }),
             Received::Answer(answer) => {
-                let route = route(token, &answer);
-                self.stage(&route, None, sockets, counters);
+                if let Some(endpoint) = self.endpoints.get(id) {
+                    let route = route(endpoint.socket, &answer);
+                    self.stage(&route, None, sockets, counters);
+                }
             }
         }
     }

@@ -23,7 +23,7 @@ use crate::NodeId;
 use crate::limits::{
     ACKED_PACKETS, ACKED_WITHIN, DATAGRAM_LARGEST, HANDSHAKES_WAITING, LINK_DATAGRAMS_QUEUED,
     LINK_DATAGRAMS_RECEIVED, LINK_IDLE, LINK_KEEP_ALIVE, LINK_MTU, LINK_MTU_LARGEST,
-    LINK_RECEIVE_WINDOW, LINK_SEND_WINDOW, LINK_STREAM_WINDOW, LINK_STREAMS, LINKS,
+    LINK_RECEIVE_WINDOW, LINK_SEND_WINDOW, LINK_STREAM_WINDOW, LINK_STREAMS, LINKS, RESET_INTERVAL,
     UNPROVED_WINDOW,
 };
 
@@ -124,13 +124,23 @@ impl Server {
     /// Tells clients of a server that was there before that it is gone, which takes the same keys.
     pub(super) fn endpoint_config(&self) -> EndpointConfig {
         let reset = hmac::Key::new(hmac::HMAC_SHA256, &self.identity.derive("stateless reset"));
-        let [a, b, c, d, e, f, g, h, ..] = self.identity.derive("connection id");
-        let ids = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
+        let ids = self.ids_key();
         let mut config = EndpointConfig::new(Arc::new(reset));
         config.cid_generator(move || Box::new(HashedConnectionIdGenerator::from_key(ids)));
+        config.min_reset_interval(RESET_INTERVAL);
         // A socket may be shared with what is not QUIC, and is told from it by that bit (RFC 9287 lets it vary).
         config.grease_quic_bit(false);
         config
+    }
+
+    /// What recognises the numbers that this server gives to connections, after a restart, too.
+    pub(super) fn ids(&self) -> HashedConnectionIdGenerator {
+        HashedConnectionIdGenerator::from_key(self.ids_key())
+    }
+
+    fn ids_key(&self) -> u64 {
+        let [a, b, c, d, e, f, g, h, ..] = self.identity.derive("connection id");
+        u64::from_be_bytes([a, b, c, d, e, f, g, h])
     }
 }
 

@@ -24,7 +24,7 @@ use tracing::{debug, info};
 
 use super::config::{server_transport, window};
 use super::congestion::Flight;
-use super::door::{Answer, Door};
+use super::door::{Answer, Door, FirstPacket, Reading};
 use super::failure::code;
 use super::link::{Link, Origin, Stage};
 use super::share::Shares;
@@ -103,6 +103,7 @@ impl Endpoint {
         let endpoint = Arc::new(server.endpoint_config());
         let accepting = Some(Arc::new(config.clone()));
         let shares = Shares::new(server.links_per_address);
+        let door = Door::new(now, server.ids());
         Ok(Self {
             machine: Machine::new(endpoint, accepting, mtu, None),
             socket: Token(0),
@@ -112,7 +113,7 @@ impl Endpoint {
             listening: Some(Box::new(Listening {
                 server,
                 config,
-                door: Door::new(now),
+                door,
                 status: Status::new(now),
                 banned: BTreeSet::new(),
                 half_open: Waiting::new(HALF_OPEN),
@@ -239,10 +240,43 @@ impl Endpoint {
                     false => Received::Nothing,
                 };
             }
-            if !listening.door.reads(now, datagram) {
-                return Received::Nothing;
+            match listening.door.reading(now, datagram) {
+                Reading::Now => {}
+                Reading::Never => return Received::Nothing,
+                Reading::Later => {
+                    let bytes = datagram.into();
+                    listening.door.keep(FirstPacket { from, asked, bytes });
+                    return Received::Nothing;
+                }
             }
         }
+        self.read(now, wall, (from, asked), datagram, out)
+    }
+
+    /// Reads a first packet that waits, if there is one.
+    pub(crate) fn read_first(
+        &mut self,
+        now: Instant,
+        wall: time::Instant,
+        out: &mut Vec<u8>,
+    ) -> Received {
+        let door = self.listening.as_mut().map(|listening| &mut listening.door);
+        match door.and_then(Door::next_unread) {
+            None => Received::Nothing,
+            Some(FirstPacket { from, asked, bytes }) => {
+                self.read(now, wall, (from, asked), &bytes, out)
+            }
+        }
+    }
+
+    fn read(
+        &mut self,
+        now: Instant,
+        wall: time::Instant,
+        (from, asked): (SocketAddr, Option<IpAddr>),
+        datagram: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Received {
         // On a socket of its own nothing else arrives that QUIC would take for the server's.
         let from = match self.borrows {
             Some(_) => self.believed(from),
@@ -277,10 +311,16 @@ impl Endpoint {
         }
     }
 
+    /// Whether a stranger waits: to be read, or for a handshake.
+    pub(crate) fn has_strangers(&self) -> bool {
+        let listening = self.listening.as_deref();
+        listening.is_some_and(|listening| !listening.door.is_empty())
+    }
+
     /// Whether somebody waits for a handshake.
     pub(crate) fn has_callers(&self) -> bool {
         let listening = self.listening.as_deref();
-        listening.is_some_and(|listening| !listening.door.is_empty())
+        listening.is_some_and(|listening| listening.door.has_waiting())
     }
 
     /// Does the server's part of one handshake: a quarter of a millisecond. Returns what came of it, and who

@@ -8,6 +8,7 @@ mod datagrams;
 mod streams;
 
 pub(crate) use datagrams::Queue;
+pub(crate) use streams::Left;
 
 use std::fmt;
 use std::mem;
@@ -201,13 +202,13 @@ impl Link {
         Ok(Some(mem::take(read)))
     }
 
-    /// Hands in everything that came, and returns whether there is more for the next turn.
-    pub(crate) fn hand_in(&mut self, to: &mut Delivery<'_>) -> bool {
+    /// Hands in everything that came and is wanted.
+    pub(crate) fn hand_in(&mut self, to: &mut Delivery<'_>) -> Left {
         if !matches!(self.stage, Stage::Open) {
-            return false;
+            return Left::Nothing;
         }
         let peer = link_addr(to.link);
-        let has_more = self.streams.hand_in(&mut self.conn, to);
+        let left = self.streams.hand_in(&mut self.conn, to);
         while let Some(datagram) = self.datagrams.receive(&mut self.conn) {
             to.counters.datagrams_received += 1;
             to.session.handle_datagram(to.now, peer, &datagram);
@@ -215,7 +216,12 @@ impl Link {
         if let Some(room) = self.poll_room() {
             to.session.handle_room(to.now, Path::Datagrams(peer), room);
         }
-        has_more
+        left
+    }
+
+    /// Whether its session wants what was held back.
+    pub(crate) fn is_wanted(&self, session: &dyn Session) -> bool {
+        self.streams.is_wanted(session)
     }
 
     /// How many streams are being finished.

@@ -23,6 +23,8 @@ pub(crate) struct Probe {
     /// What [`Probe::pour`] has left to send.
     pouring: Option<(StreamId, VecDeque<u8>)>,
     pub(crate) poured: usize,
+    /// It wants no bytes of streams.
+    pub(crate) is_holding: bool,
     pub(crate) wake_at: Option<Instant>,
     pub(crate) woken: usize,
 }
@@ -111,6 +113,10 @@ impl Session for Probe {
 
     fn poll_timeout(&self) -> Option<Instant> {
         self.wake_at
+    }
+
+    fn is_reading(&self, _on: StreamId) -> bool {
+        !self.is_holding
     }
 
     fn set_busy(&mut self, _is_busy: bool) {}

@@ -110,11 +110,14 @@ impl Block {
     /// Whether a slot has other values than these.
     #[inline]
     pub(super) fn differs(&self, slot: u8, row: &Row) -> bool {
-        let slot = usize::from(slot);
-        let lanes = self.now.lanes.iter().skip(slot).step_by(SLOTS);
-        let texts = self.now.bytes.iter().skip(slot).step_by(SLOTS);
-        lanes.zip(&row.lanes).any(|(is, new)| is != new)
-            || texts.zip(&row.bytes).any(|(is, new)| is != new)
+        let slot = usize::from(slot) % SLOTS;
+        let (columns, _) = self.now.lanes.as_chunks::<SLOTS>();
+        // A row was just written, lane by lane: read as vectors it would have to wait for all of it.
+        let mut lanes = columns.iter().zip(&row.lanes);
+        let differs = lanes.any(|(column, new)| column.get(slot) != Some(new));
+        let (columns, _) = self.now.bytes.as_chunks::<SLOTS>();
+        let mut texts = columns.iter().zip(&row.bytes);
+        differs || texts.any(|(column, new)| column.get(slot) != Some(new))
     }
 
     /// Writes one row. The block must have been touched.

@@ -57,7 +57,7 @@ impl Broadcast {
     pub(super) fn new(now: Instant) -> Self {
         let empty = Records::<Body>::new(&[]);
         let list = |message: Unreliable<'_>, record| List {
-            id: message.id(),
+            id: message.number(),
             record,
             bytes: Vec::new(),
         };

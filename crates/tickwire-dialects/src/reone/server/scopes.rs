@@ -1,7 +1,7 @@
 //! Variables and inventories: what the game sets, and what of it each client is told.
 //!
 //! A client is told of the game's variables and of its own creature's scope, and of nobody else's. Like
-//! objects, scopes are told by their difference to what the client is known to hold; so each view records
+//! objects, scopes are told by their difference to what the client is known to hold; so each snapshot sent records
 //! what that is. States are shared until they change, and one that is the same is not looked into.
 
 use alloc::collections::{BTreeMap, BTreeSet};

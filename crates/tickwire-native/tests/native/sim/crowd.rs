@@ -222,7 +222,8 @@ impl Crowd {
         match (self.rng.within(0..=11), self.plan) {
             (0 | 1, _) => it.say(),
             (2 | 3, _) => it.ask(now, self.ticks),
-            (4, _) => self.net.partition(server, node),
+            // Whoever is not in yet would find that no server answers.
+            (4, _) if it.player().is_some() => self.net.partition(server, node),
             (5 | 6, _) => self.net.heal(server, node),
             (7, Plan::Datagrams) => self.worsen(seat),
             (7 | 8, Plan::Streams) => {
@@ -387,9 +388,8 @@ impl Crowd {
                 ServerEvent::Left { player, .. } => {
                     let left = self.players.remove(&player).ok_or("a stranger left")?;
                     self.owners.remove(&left.ship);
-                    for id in [left.ship, left.secret] {
-                        self.game().despawn(id).map_err(|error| error.to_string())?;
-                    }
+                    let despawned = self.game().despawn(left.secret);
+                    despawned.map_err(|error| error.to_string())?;
                 }
                 ServerEvent::Said { player, message } => {
                     let it = self.players.get_mut(&player).ok_or("a stranger speaks")?;

@@ -66,7 +66,8 @@ impl Pair {
                 self.server
                     .receive(now, wall, FROM, None, &packet, &mut out);
             }
-            while self.server.has_callers() {
+            while self.server.has_strangers() {
+                self.server.read_first(now, wall, &mut Vec::new());
                 let (received, _) = self.server.accept(now, wall, 1, &mut Vec::new());
                 if let Received::Connection(connection) = received {
                     self.accepted = Some(connection);
@@ -142,6 +143,7 @@ fn an_answer_to_a_stranger_is_never_more_than_three_times_what_it_sent() {
     for packet in &first {
         pair.server
             .receive(now, wall, FROM, None, packet, &mut Vec::new());
+        pair.server.read_first(now, wall, &mut Vec::new());
     }
     let (received, _) = pair.server.accept(now, wall, 1, &mut Vec::new());
     let Received::Connection(connection) = received else {

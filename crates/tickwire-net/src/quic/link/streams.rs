@@ -8,7 +8,7 @@ use std::mem;
 
 use bytes::Bytes;
 use quinn_proto::{Connection, Dir, ReadError, StreamEvent, StreamId as QuicStreamId};
-use tickwire_session::{Ended, Path, StreamId};
+use tickwire_session::{Ended, Path, Session, StreamId};
 
 use super::Delivery;
 use crate::Counters;
@@ -17,6 +17,16 @@ use crate::node::Carrier;
 use crate::pipe::link_addr;
 use crate::quic::stream::{LinkStream, PREAMBLE, State};
 use crate::stream::Overdrawn;
+
+/// What a turn did not hand in.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Left {
+    Nothing,
+    /// There is more for the next turn.
+    More,
+    /// There is more, and the session wants none of it yet. Flow control slows the peer down.
+    Held,
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Streams {
@@ -54,8 +64,8 @@ impl Streams {
         }
     }
 
-    /// Hands in everything that came, and returns whether there is more for the next turn.
-    pub(super) fn hand_in(&mut self, conn: &mut Connection, to: &mut Delivery<'_>) -> bool {
+    /// Hands in what came and is wanted, as far as a turn allows.
+    pub(super) fn hand_in(&mut self, conn: &mut Connection, to: &mut Delivery<'_>) -> Left {
         while let Some(id) = conn.streams().accept(Dir::Bi) {
             self.by_id.insert(id, LinkStream::accepted(id));
             self.readable.insert(id);
@@ -73,7 +83,24 @@ impl Streams {
                 to.session.handle_room(to.now, Path::Stream(on), room);
             }
         }
-        !self.readable.is_empty()
+        match self.readable.is_empty() {
+            true => Left::Nothing,
+            false if self.is_wanted(to.session) => Left::More,
+            false => Left::Held,
+        }
+    }
+
+    /// Whether a session wants any of what came.
+    pub(super) fn is_wanted(&self, session: &dyn Session) -> bool {
+        let wants = |id| !self.is_held(id, session);
+        self.readable.iter().any(wants)
+    }
+
+    fn is_held(&self, id: &QuicStreamId, session: &dyn Session) -> bool {
+        let stream = self.by_id.get(id);
+        stream.is_some_and(
+            |stream| matches!(stream.state, State::Open(on) if !session.is_reading(on)),
+        )
     }
 
     fn open_dials(&mut self, conn: &mut Connection, to: &mut Delivery<'_>) {
@@ -86,10 +113,10 @@ impl Streams {
         }
     }
 
-    /// Hands in what came on a stream, at most [`STREAM_READ`]; returns whether there is more.
+    /// Hands in what came on a stream, at most [`STREAM_READ`]; returns whether there may be more.
     fn read(&mut self, conn: &mut Connection, id: QuicStreamId, to: &mut Delivery<'_>) -> bool {
         let mut left = STREAM_READ;
-        while left > 0 {
+        while left > 0 && !self.is_held(&id, to.session) {
             match read_chunk(conn, id, left) {
                 Ok(Some(bytes)) => {
                     left -= bytes.len();
