@@ -156,7 +156,7 @@ fn clients_are_a_table_that_is_sorted_and_chosen_from() {
     press(&mut picture, KeyCode::Char('s'));
     let text = snapshot::text(&picture, (80, 24), draw);
     snapshot::check("clients-80x24", &text);
-    assert!(text.contains("rtt▲") && text.contains("▃▄"), "{text}");
+    assert!(text.contains("rtt▲") && text.contains("▇█"), "{text}");
     press(&mut picture, KeyCode::Char('r'));
     press(&mut picture, KeyCode::Down);
     press(&mut picture, KeyCode::Enter);

@@ -89,7 +89,7 @@ impl Page {
     }
 
     fn write_peers(&mut self, report: &Report) {
-        let mut families: BTreeMap<&str, (&Metric, Vec<(&Client, f64)>)> = BTreeMap::new();
+        let mut families: BTreeMap<&str, Family<'_>> = BTreeMap::new();
         for client in report.clients.iter().take(PEERS_MAX) {
             client.stats.visit(report.time, &mut |metric, value| {
                 let family = families
@@ -108,6 +108,9 @@ impl Page {
         }
     }
 }
+
+/// A figure, and everybody's value of it.
+type Family<'a> = (&'static Metric, Vec<(&'a Client, f64)>);
 
 /// Who a sample is about.
 struct Labels<'a>(&'a Client);

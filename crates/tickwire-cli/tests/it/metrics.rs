@@ -8,16 +8,16 @@ use crate::command::{run, start};
 
 /// What a server of metrics answers.
 fn ask(addr: SocketAddr, request: &[u8]) -> String {
-    let mut stream = TcpStream::connect(addr).unwrap();
-    stream.write_all(request).unwrap();
+    let mut stream = TcpStream::connect(addr).expect("it listens");
+    stream.write_all(request).expect("it reads");
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
+    stream.read_to_string(&mut answer).expect("it answers");
     answer
 }
 
 fn metrics(addr: SocketAddr) -> String {
     let answer = ask(addr, b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n");
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
     assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
     assert!(head.contains("text/plain; version=0.0.4"), "{head}");
     assert!(head.contains(&format!("Content-Length: {}\r\n", body.len())));

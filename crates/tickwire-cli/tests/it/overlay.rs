@@ -25,7 +25,7 @@ fn the_dashboard_s_pages_are_opened_resized_and_left() {
                 let mut pairs = words.windows(2);
                 pairs.any(|pair| pair[0] == *name && pair[1].contains(':'))
             };
-            PROTOCOLS.iter().all(|name| has_port(name))
+            PROTOCOLS.iter().all(has_port)
         });
     }
     terminal.resize(80, 24);
@@ -86,7 +86,10 @@ fn players_of_both_games_have_a_net_graph_on_a_key() {
         }
         terminal.resize(40, 12);
         terminal.resize(120, 40);
-        terminal.wait_for_text("net graph, 100 ms a bar");
+        terminal.wait_for("a wider graph", |screen| {
+            let mut lines = screen.lines();
+            lines.any(|line| line.contains("net graph, 100") && line.chars().count() > 100)
+        });
         terminal.press("\x1bOR");
         terminal.wait_for("the game alone", |screen| !screen.contains("net graph"));
         terminal.press("q");
