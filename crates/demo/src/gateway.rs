@@ -18,7 +18,6 @@ mod pixmess;
 mod reone;
 
 use core::fmt;
-use core::time::Duration;
 
 use tickwire_session::{Addr, Instant, PeerStats, Session};
 use tickwire_wire::{DecodeError, Trace};
@@ -214,11 +213,6 @@ pub trait ClientGateway: Send {
         self.figures()
             .visit_peers(&mut |peer| stats = Some(peer.without_name()));
         stats
-    }
-
-    /// How long ago the newest state of the world arrived.
-    fn update_age(&self, now: Instant) -> Option<Duration> {
-        self.stats()?.updates.age(now)
     }
 
     /// Says something to everybody; an error is a sentence for the player.

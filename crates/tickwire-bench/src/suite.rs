@@ -14,6 +14,7 @@ mod objects;
 mod peers;
 mod quic;
 mod records;
+mod rendezvous;
 mod reone;
 mod replica;
 mod report;
@@ -53,6 +54,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "quic",
         about: "links over QUIC against UDP in the clear",
         run: quic::run,
+    },
+    Benchmark {
+        name: "rendezvous",
+        about: "a relay against a bare forwarder, sessions, joining by code",
+        run: rendezvous::run,
     },
     Benchmark {
         name: "peers",

@@ -403,12 +403,15 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Finds a session and a path to it, with nobody else on the driver yet.
 pub(crate) fn find(
     driver: &mut Driver,
-    code: Code,
+    (code, is_relay_only): (Code, bool),
     rendezvous: Rendezvous,
     stop: &Stop,
 ) -> anyhow::Result<Meeting> {
     let server = rendezvous.server;
     let mut meeting = Meeting::join(driver, code, rendezvous)?;
+    if is_relay_only {
+        meeting.use_relay_only();
+    }
     let deadline = driver.now() + PATIENCE;
     let mut is_admitted = false;
     while driver.now() < deadline && !stop.is_asked() {

@@ -50,7 +50,7 @@ use report::Report;
 /// every player and ends. With --quic a line ends with `quic` and the server's fingerprint.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Which protocols to open: native if none is named, every one of them for `all`.
+    /// Which protocols to open. If none is named: native for `serve`, all of them without a subcommand.
     #[arg(value_name = "PROTOCOL", value_parser = address::protocols())]
     protocols: Vec<&'static [Protocol]>,
 

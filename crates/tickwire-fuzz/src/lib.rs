@@ -20,6 +20,7 @@ mod lwar;
 mod opendrakan;
 mod pixmess;
 mod recording;
+mod rendezvous;
 mod reone;
 mod replica;
 mod script;
@@ -38,6 +39,9 @@ pub use opendrakan::{
 };
 pub use pixmess::{pixmess_client_session, pixmess_server_session, pixmess_stream};
 pub use recording::recording;
+pub use rendezvous::{
+    rendezvous_lobby, rendezvous_member, rendezvous_messages, rendezvous_relay, rendezvous_stun,
+};
 pub use reone::{
     reone_client_session, reone_datagram, reone_delta, reone_frames, reone_huffman,
     reone_server_session,
@@ -80,6 +84,11 @@ targets! {
     pixmess_server_session
     pixmess_stream
     recording
+    rendezvous_lobby
+    rendezvous_member
+    rendezvous_messages
+    rendezvous_relay
+    rendezvous_stun
     replica
     replica_coded
     replica_packed

@@ -180,6 +180,11 @@ impl Meeting {
         &mut self.member
     }
 
+    /// Uses a relay only, so that neither side learns where the other is. To be called before the first turn.
+    pub const fn use_relay_only(&mut self) {
+        self.member.use_relay_only();
+    }
+
     /// How many play, for those who look at the list.
     pub fn set_players(&mut self, players: u16) {
         self.member.set_players(players);

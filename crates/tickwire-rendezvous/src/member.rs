@@ -103,7 +103,11 @@ pub struct Member {
     /// Where the server answers STUN; its relays have the same address.
     server: SocketAddr,
     control: Control,
+    /// A control stream that another took the place of, and that is to be cut.
+    stale: Option<StreamId>,
     carriage: Carriage,
+    /// No address is told, and none tried.
+    is_hidden: bool,
     /// Whether it was said that nothing is heard.
     is_unheard: bool,
     asked: Asked,
@@ -173,7 +177,9 @@ impl Member {
             purpose,
             server,
             control: Control::Idle,
+            stale: None,
             carriage: Carriage::default(),
+            is_hidden: false,
             is_unheard: false,
             asked: Asked::No,
             local: None,
@@ -196,6 +202,7 @@ impl Member {
     /// Opens the control stream to the server, whatever it is called.
     pub fn connect(&mut self, now: Instant, server: Addr) {
         self.asked = Asked::No;
+        self.stale = self.control.unfinished();
         self.control.dial(now, server);
     }
 
@@ -220,6 +227,11 @@ impl Member {
     pub fn poll_packet(&mut self) -> Option<(SocketAddr, Vec<u8>)> {
         let (port, packet) = self.carriage.packets.pop_front()?;
         Some((SocketAddr::new(self.server.ip(), port), packet))
+    }
+
+    /// Uses a relay only, so that neither player learns where the other is. Said before anything else.
+    pub const fn use_relay_only(&mut self) {
+        self.is_hidden = true;
     }
 
     /// How many play, for those who look at the list.
@@ -254,6 +266,9 @@ impl Member {
     }
 
     fn candidates(&self) -> Vec<Candidate> {
+        if self.is_hidden {
+            return Vec::new();
+        }
         let mapped = self.stun.mapped;
         let local = self.local.filter(|local| Some(*local) != mapped);
         let mapped_kind = match self.local == mapped {
@@ -273,6 +288,14 @@ impl Member {
             .chain(mapped)
             .take(CANDIDATES_MAX)
             .collect()
+    }
+
+    /// Which of the other member's addresses are tried.
+    const fn tried<'a>(&self, candidates: &'a [Candidate]) -> &'a [Candidate] {
+        match self.is_hidden {
+            true => &[],
+            false => candidates,
+        }
     }
 
     /// Says what this member wants, once its own address is known or not to be had.
@@ -334,7 +357,8 @@ impl Member {
                     self.counters.knocks_dropped += 1;
                     return;
                 }
-                let new = Pairing::new(now, pairing, key, Role::Host, &candidates);
+                let candidates = self.tried(&candidates);
+                let new = Pairing::new(now, pairing, key, Role::Host, candidates);
                 self.pairings.insert(pairing, new);
                 self.tell(MemberEvent::Knocked);
             }
@@ -349,7 +373,8 @@ impl Member {
                 if !matches!(self.purpose, Purpose::Join(_)) || !self.pairings.is_empty() {
                     return;
                 }
-                let new = Pairing::new(now, pairing, key, Role::Joiner, &candidates);
+                let candidates = self.tried(&candidates);
+                let new = Pairing::new(now, pairing, key, Role::Joiner, candidates);
                 self.pairings.insert(pairing, new);
                 self.tell(MemberEvent::Admitted {
                     fingerprint,
@@ -373,7 +398,8 @@ impl Member {
                 pairing,
                 candidates,
             } => {
-                if let Some(pairing) = self.pairings.get_mut(&pairing) {
+                let is_tried = !self.is_hidden;
+                if let Some(pairing) = self.pairings.get_mut(&pairing).filter(|_| is_tried) {
                     pairing.add_candidates(now, &candidates);
                 }
             }
@@ -603,6 +629,9 @@ impl Session for Member {
     }
 
     fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        if let Some(on) = self.stale.take() {
+            return Some(Transmit::Abort { on });
+        }
         if let Some(transmit) = self.control.poll_transmit(out) {
             return Some(transmit);
         }

@@ -1,7 +1,7 @@
 //! Messages by their list of fields: reading and writing follow from it, so that the two cannot differ.
 //!
 //! [`Field`] is what can stand in a message. [`fields!`](crate::fields) makes a struct of fields one,
-//! [`messages!`](crate::messages) reads and writes an enum of them by number. Every field has the name that
+//! [`messages!`](crate::messages) makes [`Messages`] of an enum. Every field has the name that
 //! errors and traces show. What a message may not say beyond its fields is the protocol's to refuse.
 
 use core::num::NonZeroU16;
@@ -25,6 +25,25 @@ pub trait Field<'a, E>: Sized {
 
     /// Writes it.
     fn write(&self, w: &mut Writer<'_, E>);
+}
+
+/// A set of messages that are told apart by a number: what [`messages!`](crate::messages) makes of an enum.
+pub trait Messages<'a, E>: Sized {
+    /// Its number on the wire.
+    fn number(&self) -> u8;
+
+    /// What the message of a number is called; `None` if there is none.
+    fn name_of(number: u8) -> Option<&'static str>;
+
+    /// Reads the fields of the message of this number, which ends at `end`; `None` if there is none.
+    fn read_fields(
+        number: u8,
+        r: &mut Reader<'a, E>,
+        end: usize,
+    ) -> Result<Option<Self>, DecodeError>;
+
+    /// Writes the fields.
+    fn write_fields(&self, w: &mut Writer<'_, E>);
 }
 
 macro_rules! numbers {
@@ -172,26 +191,23 @@ macro_rules! messages {
             $({ $($field:ident: $label:literal $(by $codec:ident)?),+ $(,)? })?
         ),+ $(,)?
     }) => {
-        impl<'a> $name<'a> {
-            /// Its number on the wire.
+        impl<'a> $crate::Messages<'a, $order> for $name<'a> {
             #[inline]
-            pub const fn number(&self) -> u8 {
+            fn number(&self) -> u8 {
                 match self {
                     $(Self::$variant { .. } => $number,)+
                 }
             }
 
-            /// What the message of a number is called.
-            pub(crate) const fn name_of(number: u8) -> ::core::option::Option<&'static str> {
+            fn name_of(number: u8) -> ::core::option::Option<&'static str> {
                 match number {
                     $($number => ::core::option::Option::Some(::core::stringify!($variant)),)+
                     _ => ::core::option::Option::None,
                 }
             }
 
-            /// Reads the fields of the message of this number, which ends at `end`; `None` if there is none.
             #[inline]
-            pub(crate) fn read_fields(
+            fn read_fields(
                 number: u8,
                 r: &mut $crate::Reader<'a, $order>,
                 end: usize,
@@ -206,9 +222,8 @@ macro_rules! messages {
                 }))
             }
 
-            /// Writes the fields.
             #[inline]
-            pub(crate) fn write_fields(&self, w: &mut $crate::Writer<'_, $order>) {
+            fn write_fields(&self, w: &mut $crate::Writer<'_, $order>) {
                 match self {
                     $(Self::$variant $(($($bound),+))? $({ $($field),+ })? => {
                         $($($crate::Field::write($bound, w);)+)?

@@ -38,7 +38,7 @@ mod writer;
 pub use bits::{BitReader, BitWriter};
 pub use endian::{BigEndian, Endian, LittleEndian};
 pub use error::DecodeError;
-pub use field::Field;
+pub use field::{Field, Messages};
 pub use reader::Reader;
 pub use serial::Serial;
 pub use trace::{Entry, FieldLog, Place, Trace, Value};

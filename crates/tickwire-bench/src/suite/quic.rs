@@ -146,7 +146,7 @@ fn crowd() -> anyhow::Result<Vec<Figure>> {
 }
 
 /// Memory that this process has.
-fn resident_bytes() -> anyhow::Result<f64> {
+pub(super) fn resident_bytes() -> anyhow::Result<f64> {
     const PAGE: f64 = 4_096.0;
     let pages = std::fs::read_to_string("/proc/self/statm")?;
     let resident = pages.split(' ').nth(1).context("the second figure")?;

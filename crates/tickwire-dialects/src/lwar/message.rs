@@ -9,7 +9,7 @@ mod record;
 mod reliable;
 mod unreliable;
 
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, Messages};
 
 use super::{Reader, Writer};
 

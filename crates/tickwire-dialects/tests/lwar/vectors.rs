@@ -9,7 +9,7 @@ use std::fs;
 use tickwire_dialects::lwar::message::{Framed, Reliable, Unreliable};
 use tickwire_dialects::lwar::{Client, ClientConfig, ClientEvent, EndReason, Phase, inspect};
 use tickwire_session::{Events, Instant, Session};
-use tickwire_wire::FieldLog;
+use tickwire_wire::{FieldLog, Messages as _};
 
 use crate::golden::{check_files, dir, hex, unhex};
 use crate::script::link;

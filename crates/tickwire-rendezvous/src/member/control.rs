@@ -86,6 +86,16 @@ impl Control {
         }
     }
 
+    /// The stream that the driver still has, or is about to be told to cut.
+    pub(super) const fn unfinished(&self) -> Option<StreamId> {
+        match self {
+            // One that nobody dialled yet is not there.
+            Self::Dialling(Stream { dial: Some(_), .. }) | Self::Idle => None,
+            Self::Dialling(stream) | Self::Open(stream) | Self::Closing(stream) => Some(stream.on),
+            Self::Cut { on, .. } => Some(*on),
+        }
+    }
+
     /// The word of STATES.md.
     pub(super) const fn state(&self) -> &'static str {
         match self {

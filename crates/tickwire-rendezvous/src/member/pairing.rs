@@ -259,7 +259,7 @@ impl Pairing {
     /// Whether to ask for a relay now; then it was asked for.
     pub(super) fn wants_relay(&mut self, now: Instant) -> bool {
         let is_missing = matches!(self.standing, Standing::Searching)
-            && now.since(self.began) >= RELAY_AFTER
+            && (now.since(self.began) >= RELAY_AFTER || self.tries.is_empty())
             || matches!(self.standing, Standing::Using { kind, .. } if kind != PathKind::Relayed)
                 && self.best(now).is_none();
         let wants = self.role == Role::Joiner && self.relay == RelayState::NotWanted && is_missing;

@@ -153,6 +153,29 @@ fn tcp_is_left_when_udp_turns_out_to_get_through() {
 }
 
 #[test]
+fn who_uses_a_relay_only_is_told_and_tells_no_address() {
+    let mut world = World::new(1, LINE, Behind::Nothing, Behind::Nothing);
+    world
+        .until("a code", 5, |world| world.host.code().is_some())
+        .unwrap();
+    let code = world.host.code().unwrap();
+    world.join_by(code);
+    world.joiner.member.use_relay_only();
+    let found = |world: &mut World| world.joiner.path().is_some();
+    world.until("a path", 5, found).unwrap();
+    world.run(seconds(20));
+    world.talk().unwrap();
+    let kind = world.joiner.path().map(|(kind, _)| kind);
+    assert_eq!(kind, Some(PathKind::Relayed));
+    // Not a datagram went between the two.
+    let (host, joiner) = (world.nodes.host, world.nodes.joiner);
+    for (from, to) in [(host, joiner), (joiner, host)] {
+        let counters = world.net.counters_of(tickwire_sim::Way { from, to });
+        assert_eq!(counters, tickwire_sim::LinkCounters::default());
+    }
+}
+
+#[test]
 fn a_flood_of_carrying_streams_is_bounded_and_reaches_no_third_port() {
     let mut gate = tickwire_rendezvous::Gate::default();
     let mut opened = 0;

@@ -7,9 +7,7 @@ use std::time::Duration;
 use tickwire_rendezvous::{
     Budget, Code, Gate, Lobby, LobbyEvent, Member, MemberEvent, PathKind, Purpose, Register, Relay,
 };
-use tickwire_session::{
-    Addr, Ended, Events, Host, Instant, Path, PeerStats, Room, Session, StreamId, Transmit,
-};
+use tickwire_session::{Addr, Events, Host, Instant, Session, Transmit, pass_on_session};
 use tickwire_sim::{Conditions, NatId, NatKind, Network, NodeId, addr};
 
 pub(crate) const RELAYS: usize = 2;
@@ -386,37 +384,6 @@ impl Session for Player {
         self.member.poll_transmit(now, out)
     }
 
-    fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr) {
-        self.member.handle_opened(now, on, peer);
-    }
-    fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
-        self.member.handle_stream(now, on, bytes);
-    }
-    fn handle_room(&mut self, now: Instant, path: Path, room: Room) {
-        self.member.handle_room(now, path, room);
-    }
-    fn handle_closed(&mut self, now: Instant, path: Path, why: Ended) {
-        self.member.handle_closed(now, path, why);
-    }
-    fn handle_timeout(&mut self, now: Instant) {
-        self.member.handle_timeout(now);
-    }
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.member.poll_timeout()
-    }
-    fn set_busy(&mut self, is_busy: bool) {
-        self.member.set_busy(is_busy);
-    }
-    fn shut_down(&mut self, now: Instant) {
-        self.member.shut_down(now);
-    }
-    fn is_finished(&self) -> bool {
-        self.member.is_finished()
-    }
-    fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
-        self.member.visit_peers(visit);
-    }
-    fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64)) {
-        self.member.visit_counters(visit);
-    }
+    pass_on_session!(self => self.member; handle_opened handle_stream handle_room handle_closed handle_timeout
+        poll_timeout is_reading set_busy shut_down is_finished visit_peers visit_counters);
 }

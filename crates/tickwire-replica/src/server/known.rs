@@ -29,21 +29,41 @@ pub(super) struct KnownPlace {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 struct KnownBlock {
     acked: Acked,
-    /// The last send that it was part of.
-    sent: SendIndex,
-    state: Told,
+    told: Told,
 }
 
-/// Whether a client may know a block.
+/// When a block was last sent, and whether the client may know it: in one word, because what clients know
+/// is copied.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-enum Told {
-    /// It was never sent.
-    #[default]
-    No,
+struct Told(u64);
+
+impl Told {
     /// It was sent.
-    Possible,
+    const POSSIBLE: u64 = 1;
     /// It was sent and is gone, and the client has not yet confirmed that.
-    Ending,
+    const ENDING: u64 = 2;
+
+    const fn new(sent: SendIndex, state: u64) -> Self {
+        Self(sent.0 << 2 | state)
+    }
+
+    /// The last send that it was part of.
+    #[inline]
+    const fn sent(self) -> SendIndex {
+        SendIndex(self.0 >> 2)
+    }
+
+    /// Whether the client may know it.
+    #[inline]
+    const fn is_known(self) -> bool {
+        self.0 & 3 != 0
+    }
+
+    /// Whether it may and should.
+    #[inline]
+    const fn is_possible(self) -> bool {
+        self.0 & 3 == Self::POSSIBLE
+    }
 }
 
 /// A block that a client is to be sent.
@@ -163,7 +183,7 @@ impl KnownPlace {
     /// The blocks that the client may know.
     pub(super) fn known(&self) -> impl Iterator<Item = BlockNumber> {
         let numbered = (0..=u16::MAX).map(BlockNumber).zip(&self.blocks);
-        let known = numbered.filter(|(_, block)| block.state != Told::No);
+        let known = numbered.filter(|(_, block)| block.told.is_known());
         known.map(|(number, _)| number)
     }
 
@@ -172,7 +192,7 @@ impl KnownPlace {
     pub(super) fn acknowledge(&mut self, blocks: &[BlockNumber], send: SendIndex) {
         for block in blocks {
             if let Some(block) = self.blocks.get_mut(usize::from(block.0))
-                && block.state == Told::Possible
+                && block.told.is_possible()
             {
                 block.acked.insert(send);
             }
@@ -191,7 +211,7 @@ impl KnownPlace {
         self.surveyed = SendIndex::NONE;
         for block in &mut self.blocks {
             block.acked = Acked::default();
-            block.sent = SendIndex::NONE;
+            block.told.0 &= 3;
         }
     }
 
@@ -227,8 +247,8 @@ impl KnownPlace {
                 }
                 Found::Settled => false,
                 Found::Gone => {
-                    if block.state == Told::Possible {
-                        block.state = Told::Ending;
+                    if block.told.is_possible() {
+                        block.told = Told::new(block.told.sent(), Told::ENDING);
                         survey.gone.push(number);
                     }
                     false
@@ -313,11 +333,10 @@ impl KnownPlace {
     ) {
         for number in blocks {
             if let Some(block) = self.blocks.get_mut(usize::from(number.0)) {
-                block.sent = send;
-                if block.state == Told::No {
+                if !block.told.is_known() {
                     first.push(*number);
                 }
-                block.state = Told::Possible;
+                block.told = Told::new(send, Told::POSSIBLE);
             }
         }
     }
@@ -330,11 +349,11 @@ impl KnownPlace {
             let (Some(head), Some(block)) = (place.head(number), self.blocks.get(at)) else {
                 continue;
             };
-            oldest.any = oldest.any.min(block.sent);
+            oldest.any = oldest.any.min(block.told.sent());
             if block.lacks_mover(head) {
-                let is_sent = block.sent >= head.changes.last();
+                let is_sent = block.told.sent() >= head.changes.last();
                 let movers = oldest.movers.filter(|_| is_sent);
-                oldest.movers = movers.map(|send| send.min(block.sent));
+                oldest.movers = movers.map(|send| send.min(block.told.sent()));
             }
         }
         oldest
@@ -373,7 +392,7 @@ impl KnownBlock {
         }
         survey.is_pending |= self.lacks_mover(head);
         let unborn = !window::since(send.since(head.born));
-        if self.sent >= changes.last() && send.since(self.sent) < moment.overdue {
+        if self.told.sent() >= changes.last() && send.since(self.told.sent()) < moment.overdue {
             survey.baselines &= held | unborn | since_last;
             survey.entering += usize::from(is_fresh);
             survey.is_pending = true;
@@ -388,11 +407,11 @@ impl KnownBlock {
         let changes = head.changes.at(moment.send);
         let received = self.acked.youngest();
         let received = received.unwrap_or_else(|| head.born.before(1));
-        let is_lost = moment.send.since(self.sent) >= moment.overdue;
+        let is_lost = moment.send.since(self.told.sent()) >= moment.overdue;
         let told = if is_lost {
             received
         } else {
-            received.max(self.sent)
+            received.max(self.told.sent())
         };
         let untold = match moment.send.since(told) {
             0 => 0,

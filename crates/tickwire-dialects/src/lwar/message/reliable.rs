@@ -1,6 +1,6 @@
 //! The messages that are repeated until acknowledged.
 
-use tickwire_wire::{BigEndian, DecodeError, Field, messages};
+use tickwire_wire::{BigEndian, DecodeError, Field, Messages, messages};
 
 use super::Kind;
 use crate::lwar::limits::{CHAT_MAX, NAME_MAX};

@@ -1,6 +1,6 @@
 //! The messages that are sent once and replaced by the next.
 
-use tickwire_wire::{BigEndian, DecodeError, Field, messages};
+use tickwire_wire::{BigEndian, DecodeError, Field, Messages, messages};
 
 use super::{Body, Circle, Place, PlayerScore, Ray, Records};
 use crate::lwar::input::{History, Point};

@@ -8,6 +8,8 @@ use alloc::vec::Vec;
 
 use tickwire_session::Instant;
 
+use tickwire_wire::Messages as _;
+
 use super::entities::{Entities, Shape};
 use crate::lwar::limits::{COLLISIONS_WAITING, PLAYERS_MAX, STATS_PERIOD};
 use crate::lwar::message::{

@@ -4,11 +4,11 @@
 //! once, commands (a shot, an animation, an effect) or control (parameters, invalid, event
 //! acknowledgements).
 
-use tickwire_wire::{DecodeError, Field, LittleEndian, messages};
+use tickwire_wire::{DecodeError, Field, LittleEndian, Messages as _, messages};
 
 use super::{
-    Ballistics, Direction, DownFrame, FrameKind, Invalid, InventoryDiff, ListType, Parameters,
-    PlayAnimation, VariableDiff, Velocity, VisualEffect, frame,
+    Ballistics, Direction, DownFrame, Invalid, InventoryDiff, Parameters, PlayAnimation,
+    VariableDiff, Velocity, VisualEffect,
 };
 use crate::reone::delta::{Delta, Structure};
 use crate::reone::text::bit;
@@ -115,7 +115,7 @@ messages!(DownElement in LittleEndian {
     131 Parameters(parameters: "parameters"),
     132 Invalid(why: "reason"),
     133 EventAck(event: "event id"),
-    134 Last { datagrams: "datagrams" },
+    134 Last { datagrams: "datagrams" by NotZero },
     135 InventoryDiff(slot: "slot"),
     136 VariableDiff(variable: "variable"),
     137 Velocity(velocity: "velocity"),
@@ -133,6 +133,8 @@ impl DownElement<'_> {
     /// The list that [`DownElement::KeepAlive`] stands in.
     pub const KEEP_ALIVE: u8 = 4;
 
+    /// The list that [`DownElement::Last`] stands in.
+    pub const LAST: u8 = 134;
     /// The list that [`DownElement::VariableDiff`] stands in.
     pub const VARIABLE_DIFF: u8 = 136;
 
@@ -146,7 +148,7 @@ impl DownElement<'_> {
 
     /// Writes the element alone, without its list.
     pub fn encode(&self, w: &mut Writer<'_>) {
-        Down::encode_element(self, w);
+        self.write_fields(w);
     }
 }
 
@@ -176,30 +178,8 @@ impl Direction for Down {
     }
 
     #[inline]
-    fn list(number: u8) -> Option<ListType> {
-        Some(ListType {
-            name: DownElement::name_of(number)?,
-            is_single: matches!(number, 131..=134),
-            is_final: number == 134,
-        })
-    }
-
-    #[inline]
-    fn list_number(element: &DownElement<'_>) -> u8 {
-        element.number()
-    }
-
-    #[inline]
-    fn decode_element<'a>(number: u8, r: &mut Reader<'a>) -> Result<DownElement<'a>, DecodeError> {
-        match DownElement::read_fields(number, r, usize::MAX)? {
-            Some(DownElement::Last { datagrams: 0 }) => Err(r.refuse("datagrams", 0)),
-            element => element.ok_or_else(|| r.refuse("list type", number.into())),
-        }
-    }
-
-    #[inline]
-    fn encode_element(element: &DownElement<'_>, w: &mut Writer<'_>) {
-        element.write_fields(w);
+    fn is_single(number: u8) -> bool {
+        matches!(number, 131..=134)
     }
 
     #[inline]
@@ -211,25 +191,12 @@ impl Direction for Down {
         }
     }
 
-    fn frame(kind: u8) -> Option<FrameKind> {
-        let limit = frame::limit(kind);
-        DownFrame::name_of(kind).map(|name| FrameKind { name, limit })
-    }
-
-    fn frame_kind(frame: &DownFrame<'_>) -> u8 {
-        frame.number()
-    }
-
     fn decode_frame<'a>(
         kind: u8,
         r: &mut Reader<'a>,
         end: usize,
     ) -> Result<DownFrame<'a>, DecodeError> {
         DownFrame::decode(kind, r, end)
-    }
-
-    fn encode_frame(frame: &DownFrame<'_>, w: &mut Writer<'_>) {
-        frame.write_fields(w);
     }
 }
 
@@ -239,6 +206,22 @@ pub(super) const fn base_allows(number: u8) -> bool {
         number,
         DownElement::CREATURE_FULL | DownElement::SPATIAL_FULL | DownElement::VARIABLE_DIFF
     )
+}
+
+/// A count that is never 0.
+struct NotZero;
+
+impl NotZero {
+    fn read(r: &mut Reader<'_>, field: &'static str) -> Result<u8, DecodeError> {
+        match r.u8(field)? {
+            0 => Err(r.refuse(field, 0)),
+            count => Ok(count),
+        }
+    }
+
+    fn write(count: &u8, w: &mut Writer<'_>) {
+        w.u8(*count);
+    }
 }
 
 /// A difference that is one: an object that did not change is in KeepAlive.

@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 
 use tickwire_session::Token;
-use tickwire_wire::{DecodeError, Field, Full, LittleEndian, messages};
+use tickwire_wire::{DecodeError, Field, Full, LittleEndian, Messages as _, messages};
 
 use super::{Direction, Status};
 use crate::reone::limits::{CALL_MAX, FRAME_HEADER, FRAME_MAX, NAME_MAX, PIECE_MAX, STRING_MAX};
@@ -200,13 +200,13 @@ pub fn decode_arrived<'a, D: Direction>(
 
 /// Appends a frame, or nothing if it is longer than its kind may be.
 pub fn encode_frame<D: Direction>(frame: &D::Frame<'_>, out: &mut Vec<u8>) -> Result<(), Full> {
-    let number = D::frame_kind(frame);
+    let number = frame.number();
     let limit = D::frame(number).map_or(0, |kind| kind.limit);
     let mut w = Writer::new(out, FRAME_HEADER + limit);
     w.whole(|w| {
         w.u8(number);
         w.u32(0);
-        D::encode_frame(frame, w);
+        frame.write_fields(w);
     })?;
     let length = w.written() - FRAME_HEADER;
     let length = u32::try_from(length).unwrap_or(u32::MAX);
@@ -229,7 +229,7 @@ fn decode_header<D: Direction>(r: &mut Reader<'_>) -> Result<(u8, usize), Decode
 }
 
 messages!(UpFrame in LittleEndian {
-    1 Hello { version: "version", name: "name" },
+    1 Hello { version: "version", name: "name" by Name },
     4 Fetch { name: "name", offset: "offset" },
     6 Loaded,
     7 Call { id: "call id", method: "method", argument: "argument" },
@@ -243,15 +243,16 @@ messages!(DownFrame in LittleEndian {
     9 ModuleChanged { module: "module number", name: "module name" },
 });
 
-impl<'a> UpFrame<'a> {
-    pub(super) fn decode(kind: u8, r: &mut Reader<'a>, end: usize) -> Result<Self, DecodeError> {
-        match kind {
-            1 => Ok(Self::Hello {
-                version: r.u16("version")?,
-                name: Text::decode_within(r, "name", NAME_MAX)?,
-            }),
-            _ => Self::read_fields(kind, r, end)?.ok_or_else(|| r.refuse("kind", kind.into())),
-        }
+/// A string that is no longer than a player's name.
+struct Name;
+
+impl Name {
+    fn read<'a>(r: &mut Reader<'a>, field: &'static str) -> Result<Text<'a>, DecodeError> {
+        Text::decode_within(r, field, NAME_MAX)
+    }
+
+    fn write(name: &Text<'_>, w: &mut Writer<'_>) {
+        name.encode(w);
     }
 }
 

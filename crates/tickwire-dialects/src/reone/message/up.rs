@@ -6,7 +6,7 @@
 use tickwire_session::Token;
 use tickwire_wire::{DecodeError, Field, LittleEndian, fields, messages};
 
-use super::{Direction, FrameKind, ListType, UpFrame, frame};
+use super::{Direction, UpFrame};
 use crate::reone::delta::TooMany;
 use crate::reone::limits::EVENT_MAX;
 use crate::reone::{EventId, PacketSeq, Reader, SnapshotSeq, Writer};
@@ -100,49 +100,11 @@ impl Direction for Up {
         header.write(w);
     }
 
-    fn list(number: u8) -> Option<ListType> {
-        Some(ListType {
-            name: UpElement::name_of(number)?,
-            is_single: true,
-            is_final: false,
-        })
-    }
-
-    fn list_number(element: &UpElement<'_>) -> u8 {
-        element.number()
-    }
-
-    fn decode_element<'a>(number: u8, r: &mut Reader<'a>) -> Result<UpElement<'a>, DecodeError> {
-        let element = UpElement::read_fields(number, r, usize::MAX)?;
-        element.ok_or_else(|| r.refuse("list type", number.into()))
-    }
-
-    fn encode_element(element: &UpElement<'_>, w: &mut Writer<'_>) {
-        element.write_fields(w);
+    fn is_single(_: u8) -> bool {
+        true
     }
 
     fn allows(_: &UpHeader, _: u8) -> bool {
         true
-    }
-
-    fn frame(kind: u8) -> Option<FrameKind> {
-        let limit = frame::limit(kind);
-        UpFrame::name_of(kind).map(|name| FrameKind { name, limit })
-    }
-
-    fn frame_kind(frame: &UpFrame<'_>) -> u8 {
-        frame.number()
-    }
-
-    fn decode_frame<'a>(
-        kind: u8,
-        r: &mut Reader<'a>,
-        end: usize,
-    ) -> Result<UpFrame<'a>, DecodeError> {
-        UpFrame::decode(kind, r, end)
-    }
-
-    fn encode_frame(frame: &UpFrame<'_>, w: &mut Writer<'_>) {
-        frame.write_fields(w);
     }
 }
