@@ -8,6 +8,7 @@ mod coding;
 mod echo;
 mod lag;
 mod masks;
+mod metrics;
 mod native;
 mod objects;
 mod peers;
@@ -68,6 +69,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "lag",
         about: "what the lag proxy adds when it is told to add nothing",
         run: lag::run,
+    },
+    Benchmark {
+        name: "metrics",
+        about: "what it costs to be measured",
+        run: metrics::run,
     },
     Benchmark {
         name: "records",

@@ -14,8 +14,10 @@ mod difficulty;
 mod figures;
 mod forward;
 mod inspect;
+mod lab;
 mod lag;
 mod log;
+mod metrics;
 mod misuse;
 mod name;
 mod palette;
@@ -71,6 +73,7 @@ enum Command {
     Bots(bots::Args),
     Inspect(inspect::Args),
     Rendezvous(rendezvous::Args),
+    Lab(lab::Args),
     Lag(lag::Args),
     Save(save::Args),
     Status(status::Args),
@@ -89,6 +92,7 @@ fn main() -> ExitCode {
         Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Rendezvous(args)) => rendezvous::run(&args),
+        Some(Command::Lab(args)) => lab::run(&args),
         Some(Command::Lag(args)) => lag::run(&args),
         Some(Command::Save(args)) => save::run(&args),
         Some(Command::Tunnel(args)) => tunnel::run(&args),

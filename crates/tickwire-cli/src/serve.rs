@@ -27,6 +27,7 @@ use crate::capture::{CaptureArgs, CaptureFile};
 use crate::conditions::{Lags, NetworkArgs};
 use crate::dashboard::Dashboard;
 use crate::difficulty::Difficulty;
+use crate::metrics::MetricsArgs;
 use crate::misuse::Misuse;
 use crate::quic;
 use crate::record::RecordFile;
@@ -135,6 +136,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     network: NetworkArgs,
+
+    #[command(flatten)]
+    metrics: MetricsArgs,
 }
 
 impl Args {
@@ -237,6 +241,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         encrypted,
         drain: Drain::new(args.drain),
         lags: Lags::of_servers(&args.network),
+        metrics: args.metrics.open()?,
     };
     let served = serve(&mut driver, &mut game, &mut face, &stop, until);
     // First, so that what comes next can be read, and a second Ctrl-C ends it at once.
@@ -380,7 +385,7 @@ fn serve(
     until: Option<Instant>,
 ) -> anyhow::Result<()> {
     let mut pace = Pace::new(driver.now());
-    let mut notices: Vec<_> = game.network_notice().into_iter().collect();
+    let mut notices: Vec<_> = game.opening_notices().collect();
     let mut was_busy = false;
     while until.is_none_or(|until| driver.now() < until) {
         if stop.is_asked() {
@@ -400,6 +405,7 @@ fn serve(
             camera,
             encrypted,
             drain,
+            metrics,
             ..
         } = &mut *game;
         if let Some(encrypted) = encrypted {
@@ -423,6 +429,9 @@ fn serve(
             notices.push(Notice::Storage { stores });
         }
         let report = meter.measure(now, host, driver.counters());
+        if let (Some(metrics), Some(report)) = (metrics, &report) {
+            metrics.set(report.clone());
+        }
         if let (Some(encrypted), Some(report)) = (encrypted, &report) {
             encrypted.tell_status(driver, report, drain.is_begun());
         }

@@ -271,8 +271,7 @@ impl<G: Game> Client<G> {
 
     /// How long ago the newest state of the world arrived.
     pub fn update_age(&self, now: Instant) -> Option<Duration> {
-        let updated = self.joined.as_ref()?.updated?;
-        Some(now.since(updated))
+        self.joined.as_ref()?.updates.age(now)
     }
 
     /// What became of the predictions of the own entity.

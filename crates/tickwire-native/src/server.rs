@@ -669,6 +669,7 @@ impl<G: Game> Session for Server<G> {
             let mut stats = link.stats(&player.name, "Playing");
             stats.round_trip = player.flights.round_trip.mean();
             stats.jitter = player.flights.round_trip.jitter();
+            stats.queued = Some(player.outbox.waiting() as u64);
             visit(&stats);
         }
     }

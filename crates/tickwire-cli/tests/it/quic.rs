@@ -132,7 +132,8 @@ fn one_port_carries_every_protocol_and_a_player_may_move() {
     table.until(|player, table| {
         let now = table.driver.now();
         // What is shown is younger than the move, except where nothing moves by itself.
-        let age = player.gateway.update_age(now);
+        let stats = player.gateway.stats();
+        let age = stats.and_then(|stats| stats.updates.age(now));
         now.since(moved) > Duration::from_secs(2)
             && plays(player, table)
             && age.is_none_or(|age| age < Duration::from_secs(2))

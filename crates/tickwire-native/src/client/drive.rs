@@ -182,6 +182,12 @@ impl<G: Game> Session for Client<G> {
         };
         let mut stats = self.uplink.stats("", state);
         stats.refused = self.counters.undecodable + self.counters.bad_message;
+        stats.queued = Some(self.outbox.waiting() as u64);
+        if let Some(joined) = &self.joined {
+            stats.updates = joined.updates;
+            stats.interpolation = joined.delay();
+            stats.prediction_error = joined.predicts().then(|| joined.figures().last_error);
+        }
         visit(&stats);
     }
 
