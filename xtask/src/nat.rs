@@ -266,7 +266,7 @@ fn play() -> anyhow::Result<(String, Duration)> {
     let mut path = path.split(',').next().unwrap_or_default().to_owned();
     // The game has to be played over it, and not only found.
     joiner.wait_for("1 connected")?;
-    if host.has_said("TCP") || joiner.has_said("TCP") {
+    if path == "relayed" && (host.has_said("TCP") || joiner.has_said("TCP")) {
         path.push_str(" over TCP");
     }
     Ok((path, took))

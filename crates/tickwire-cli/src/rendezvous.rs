@@ -109,9 +109,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 struct Office {
     driver: Driver,
     lobby: Lobby,
-    /// Where the lobby's datagrams arrive, and its port.
+    /// Where the lobby's datagrams arrive.
     node: NodeId,
-    port: u16,
     gate: Gate,
     /// By their nodes' positions, from 2: the lobby is 0, the gate 1. A closed one stays until its place is used again.
     relays: Vec<Option<Open>>,
@@ -161,7 +160,6 @@ impl Office {
         Ok(Self {
             lobby: Lobby::new(driver.now(), key, run),
             node,
-            port: bound.port(),
             gate: Gate::default(),
             relays: Vec::new(),
             places: BTreeMap::new(),
@@ -224,7 +222,7 @@ impl Office {
     /// reaches nobody else.
     fn exchange_packets(&mut self, now: Instant) {
         while let Some(Carried { from, port, bytes }) = self.gate.poll_carried() {
-            if port == self.port {
+            if port == 0 {
                 self.driver.divert(from);
                 self.driver.inject(self.node, from, &bytes);
             } else if let Some(open) = self.relay_at(port) {
@@ -232,7 +230,7 @@ impl Office {
             }
         }
         while let Some((to, bytes)) = self.driver.poll_diverted() {
-            self.gate.send(to, self.port, &bytes);
+            self.gate.send(to, 0, &bytes);
         }
         for open in self.relays.iter_mut().flatten() {
             while let Some((to, bytes)) = open.relay.poll_carried() {

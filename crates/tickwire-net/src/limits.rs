@@ -143,7 +143,7 @@ pub const EVENTS_A_TURN: usize = 1_024;
 
 /// QUIC connections of one server.
 ///
-/// More than any protocol has places for. Idle ones keep some 40 KB each; see [`LINK_RECEIVE_WINDOW`]
+/// More than any protocol has places for. Idle ones keep some 50 KB each, with both of their ends; see [`LINK_RECEIVE_WINDOW`]
 /// for what one that is busy may keep.
 pub const LINKS: usize = 4_096;
 
@@ -158,7 +158,7 @@ pub const LINK_STREAMS: u32 = 16;
 pub const LINK_STREAM_WINDOW: u32 = 128 * 1_024;
 
 /// The same for all streams of a link. With [`LINK_SEND_WINDOW`] and the queues of datagrams it is the
-/// most that a peer can make the driver keep: some 600 KiB.
+/// most that a peer can make the driver keep: some 900 KB with two streams, as the allocator counts.
 pub const LINK_RECEIVE_WINDOW: u32 = 256 * 1_024;
 
 /// Bytes on a link's streams that were sent and are not acknowledged.
@@ -188,6 +188,11 @@ pub const LINK_MTU: u16 = 1_252;
 
 /// Largest packet that is tried on a link: an Ethernet frame without the headers of IPv6 and UDP.
 pub const LINK_MTU_LARGEST: u16 = 1_452;
+
+/// What one more attempt at larger packets has to gain: half of what there is, so that a link makes two.
+///
+/// An attempt is a packet of padding, which `quinn-proto` reads byte by byte: it costs as much as several snapshots.
+pub const LINK_MTU_STEP: u16 = (LINK_MTU_LARGEST - LINK_MTU) / 2;
 
 /// Silence after which a link is over.
 pub const LINK_IDLE: Duration = Duration::from_secs(60);
@@ -226,7 +231,8 @@ pub const RESET_INTERVAL: Duration = Duration::from_millis(1);
 /// Links whose reason of ending is remembered.
 pub const LINK_FAILURES: usize = 64;
 
-/// Time for new QUIC connections that a turn has: for reading first packets, and for handshakes.
+/// Time for strangers over QUIC that a turn has: for reading first packets, for handshakes, and for those who have
+/// not shown their ticket.
 ///
 /// A handshake takes a quarter of this, most of it for the signature. The others wait, see
 /// [`HANDSHAKES_WAITING`]: a hundred who join at once must not hold up a step.

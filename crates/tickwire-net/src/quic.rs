@@ -27,6 +27,7 @@ mod door;
 pub(crate) mod endpoint;
 mod failure;
 mod identity;
+mod ids;
 pub(crate) mod link;
 mod share;
 mod status;

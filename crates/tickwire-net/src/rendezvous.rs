@@ -231,7 +231,7 @@ impl Meeting {
             return;
         }
         while let Some((to, packet)) = driver.poll_diverted() {
-            self.member.carry_packet(to.port(), &packet);
+            self.member.carry_packet(to, &packet);
         }
         while let Some((from, packet)) = self.member.poll_packet() {
             if from == self.rendezvous.server {

@@ -1,7 +1,7 @@
 //! Datagrams on a stream, for networks that let only TCP out.
 //!
-//! In: a datagram and the port of the server that it is for, or came from. Out: a frame of a length, the port and
-//! the datagram. What is in it (QUIC, probes) is encrypted or signed already, so the stream itself is in the
+//! In: a datagram and the port of the server that it is for, or came from; 0 is the server's own, whichever that is
+//! behind its firewall. Out: a frame of a length, the port and the datagram. What is in it (QUIC, probes) is encrypted or signed already, so the stream itself is in the
 //! clear. A stream that does not take a datagram loses it, as any other path would: otherwise old datagrams
 //! would delay new ones.
 
@@ -60,9 +60,6 @@ impl Carriage {
 pub fn read_carried(frame: &[u8]) -> Result<(u16, &[u8]), DecodeError> {
     let mut r = Reader::new(frame);
     let port = r.u16("port")?;
-    if port == 0 {
-        return Err(r.refuse("port", 0));
-    }
     r.limit("datagram", r.remaining() as u64, CARRIED_LARGEST as u64)?;
     let datagram = r.bytes("datagram", r.remaining())?;
     Ok((port, datagram))
@@ -114,12 +111,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_or_for_no_port_is_refused() {
+    fn what_is_too_long_or_too_short_is_refused() {
         let mut stream = Vec::new();
         let long = [0; CARRIED_LARGEST + 1];
         assert!(write_carried(1, &long, &mut stream).is_err());
         assert_eq!(stream, []);
-        assert!(read_carried(&[0, 0, 1]).is_err());
         assert!(read_carried(&[1]).is_err());
         assert!(read_carried(&[&[1, 0], &long[..]].concat()).is_err());
     }

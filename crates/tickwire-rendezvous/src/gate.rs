@@ -22,7 +22,7 @@ use crate::lobby::network;
 pub struct Carried {
     /// Whose stream.
     pub from: SocketAddr,
-    /// For which port of the server.
+    /// For which port of the server; 0 is the lobby's.
     pub port: u16,
     /// The datagram.
     pub bytes: Vec<u8>,
@@ -75,7 +75,7 @@ impl Gate {
         self.closed.pop()
     }
 
-    /// Sends a datagram of one of the server's ports on the stream of this address.
+    /// Sends a datagram of one of the server's ports on the stream of this address; 0 is the lobby's.
     pub fn send(&mut self, to: SocketAddr, port: u16, bytes: &[u8]) {
         let stream = self.by_addr.get(&to).copied();
         let sent = stream.and_then(|on| {

@@ -103,8 +103,10 @@ pub struct Member {
     /// Where the server answers STUN; its relays have the same address.
     server: SocketAddr,
     control: Control,
-    /// A control stream that another took the place of, and that is to be cut.
-    stale: Option<StreamId>,
+    /// Control streams that were dialled, modulo those that carry.
+    dialled: u32,
+    /// Those that another took the place of, and that are to be cut.
+    stale: Vec<StreamId>,
     carriage: Carriage,
     /// No address is told, and none tried.
     is_hidden: bool,
@@ -177,7 +179,8 @@ impl Member {
             purpose,
             server,
             control: Control::Idle,
-            stale: None,
+            dialled: 0,
+            stale: Vec::new(),
             carriage: Carriage::default(),
             is_hidden: false,
             is_unheard: false,
@@ -202,8 +205,10 @@ impl Member {
     /// Opens the control stream to the server, whatever it is called.
     pub fn connect(&mut self, now: Instant, server: Addr) {
         self.asked = Asked::No;
-        self.stale = self.control.unfinished();
-        self.control.dial(now, server);
+        self.stale.extend(self.control.unfinished());
+        let on = StreamId::Dialled(self.dialled);
+        self.dialled = (self.dialled + 1) % carriage::FIRST;
+        self.control.dial(now, on, server);
     }
 
     /// Has datagrams for the server's relays go on a stream to its [`Gate`](crate::Gate). STUN still asks by
@@ -218,15 +223,20 @@ impl Member {
         self.carriage.is_used()
     }
 
-    /// Sends a packet of the game's on that stream, to a port of the server.
-    pub fn carry_packet(&mut self, port: u16, packet: &[u8]) {
+    /// Sends a packet of QUIC on that stream, to the server or one of its relays.
+    pub fn carry_packet(&mut self, to: SocketAddr, packet: &[u8]) {
+        let port = if to == self.server { 0 } else { to.port() };
         self.carriage.push(port, packet);
     }
 
-    /// A packet for the game that came on that stream, and the address that it would have come from.
+    /// A packet of QUIC that came on that stream, and the address that it would have come from.
     pub fn poll_packet(&mut self) -> Option<(SocketAddr, Vec<u8>)> {
         let (port, packet) = self.carriage.packets.pop_front()?;
-        Some((SocketAddr::new(self.server.ip(), port), packet))
+        let from = match port {
+            0 => self.server,
+            _ => SocketAddr::new(self.server.ip(), port),
+        };
+        Some((from, packet))
     }
 
     /// Uses a relay only, so that neither player learns where the other is. Said before anything else.
@@ -629,7 +639,7 @@ impl Session for Member {
     }
 
     fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        if let Some(on) = self.stale.take() {
+        if let Some(on) = self.stale.pop() {
             return Some(Transmit::Abort { on });
         }
         if let Some(transmit) = self.control.poll_transmit(out) {

@@ -3,6 +3,10 @@
 //! In: the player's input, and what the player says. Out: what is in view, and events. Nothing here waits:
 //! connecting, too, ends in an event.
 
+mod join;
+
+pub use join::Joining;
+
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
@@ -18,6 +22,7 @@ use tickwire_state::PredictionFigures;
 use crate::error::Error;
 use crate::memory::Seat;
 use crate::place;
+use crate::rendezvous::Met;
 use crate::{
     Asked, ClientConfig, ClientEvent, EntityId, Game, PROTOCOL, Phase, PlayerId, ProvisionalId,
     Role, SayError,
@@ -68,6 +73,8 @@ pub struct Client<G: Game> {
     is_over: bool,
     /// What was said to its end.
     words: String,
+    /// How the path to its server was found, if that was by a code. Its node is in front of the session's.
+    met: Option<Met>,
 }
 
 /// Where an encrypted server is, and how it is known.
@@ -200,6 +207,7 @@ impl<G: Game> Client<G> {
             seat: None,
             is_over: false,
             words: String::new(),
+            met: None,
         }
     }
 
@@ -249,9 +257,14 @@ impl<G: Game> Client<G> {
             Some(lagged) => lagged,
             None => &mut self.session,
         };
-        match &self.seat {
-            Some(seat) => seat.turn(self.driver.now(), session),
-            None => self.driver.turn(until, &mut [session])?,
+        match (&self.seat, &mut self.met) {
+            (Some(seat), _) => seat.turn(self.driver.now(), session),
+            (None, Some(met)) => {
+                let sessions = &mut [met.meeting.session(), session];
+                self.driver.turn(until, sessions)?;
+                met.poll(&mut self.driver)?;
+            }
+            (None, None) => self.driver.turn(until, &mut [session])?,
         }
         Ok(())
     }
@@ -259,11 +272,20 @@ impl<G: Game> Client<G> {
     /// Makes a new link in place of one that broke, if the player means to come back.
     fn relink(&mut self) -> Result<(), Error> {
         let server = self.session.server();
-        if self.session.phase() == Phase::Interrupted
-            && let Some(way) = &self.way
-            && self.driver.link_failure(server).is_some()
+        if self.session.phase() != Phase::Interrupted || self.driver.link_failure(server).is_none()
         {
-            let link = way.link(&mut self.driver, self.node)?;
+            return Ok(());
+        }
+        let link = match (&self.way, &self.met) {
+            (Some(way), _) => Some(way.link(&mut self.driver, self.node)?),
+            (None, Some(met)) => {
+                let (driver, node) = (&mut self.driver, self.node);
+                met.meeting
+                    .connect(driver, node, PROTOCOL, None, Vec::new())?
+            }
+            (None, None) => None,
+        };
+        if let Some(link) = link {
             self.session.set_server(link);
         }
         Ok(())

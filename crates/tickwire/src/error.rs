@@ -8,6 +8,7 @@ use tickwire_net::quic::IdentityError;
 use tickwire_net::{BindError, ListenError};
 
 use crate::EndReason;
+use crate::rendezvous::NotJoined;
 
 /// Why a server or client cannot go on.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub enum Error {
         /// What the server, or the network, says to it.
         words: String,
     },
+    /// The game with a code was not joined.
+    NotJoined(NotJoined),
     /// The system had another reason.
     Io(io::Error),
 }
@@ -48,6 +51,7 @@ impl fmt::Display for Error {
             Self::NoAddress => f.write_str("the name stands for no address"),
             Self::Ended { why, words } if words.is_empty() => why.fmt(f),
             Self::Ended { why, words } => write!(f, "{why}: {words}"),
+            Self::NotJoined(why) => why.fmt(f),
             Self::Io(error) => error.fmt(f),
         }
     }
@@ -59,7 +63,7 @@ impl std::error::Error for Error {
             Self::Bind(error) => error.source(),
             Self::Listen(error) => error.source(),
             Self::Identity(error) => error.source(),
-            Self::NotPrivate(_) | Self::NoAddress | Self::Ended { .. } => None,
+            Self::NotJoined(_) | Self::NotPrivate(_) | Self::NoAddress | Self::Ended { .. } => None,
             Self::Io(error) => error.source(),
         }
     }

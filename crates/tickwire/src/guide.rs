@@ -345,6 +345,58 @@
 //! [`Network`](crate::sim::Network) also cuts nodes off from each other, restarts them and sets their clocks
 //! wrong; [`Scenario`](crate::sim::Scenario) runs many seeds and names the one that failed.
 //!
+//! # Through routers
+//!
+//! A player at home can be a server, too. Somebody runs a *rendezvous server* on a public machine (`tickwire
+//! rendezvous`; `docs/RENDEZVOUS.md` says how). [`Server::host`](crate::Server::host) registers the game there and is
+//! told a code of six letters; [`Client::join`](crate::Client::join) finds the game by it. No address is typed, no
+//! router touched.
+//!
+//! ```no_run
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/duel.rs"));
+//! use tickwire::rendezvous::MemberEvent;
+//! use tickwire::{Client, Error, Server};
+//!
+//! const RENDEZVOUS: &str = "203.0.113.7:27478";
+//!
+//! fn host() -> Result<(), Error> {
+//!     let mut server = Server::<Duel>::host("Ada's duel", RENDEZVOUS)?;
+//!     loop {
+//!         while let Some(event) = server.meeting_event() {
+//!             if let MemberEvent::Registered { code } = event {
+//!                 println!("tell your friends: {code}");
+//!             }
+//!         }
+//!         server.tick()?;
+//!     }
+//! }
+//!
+//! fn join(code: &str) -> Result<(), Error> {
+//!     let mut joining = Client::<Duel>::join(code, RENDEZVOUS, "Grace")?;
+//!     let mut client = loop {
+//!         if let Some(client) = joining.update()? {
+//!             break client;
+//!         }
+//!         // Draw a frame: "looking for the game".
+//!     };
+//!     loop {
+//!         client.update()?;
+//!         while let Some(event) = client.meeting_event() {
+//!             match event {
+//!                 MemberEvent::Path { kind, to } => println!("the path is {}, over {to}", kind.word()),
+//!                 MemberEvent::PathLost { .. } => return join(code),
+//!                 _ => {}
+//!             }
+//!         }
+//!     }
+//! }
+//! # fn main() {}
+//! ```
+//!
+//! The path is [local, public, punched or relayed](crate::rendezvous::PathKind), in this order of preference, and may
+//! change while one plays: the connection stays the same. The client accepts only the key whose fingerprint the
+//! rendezvous server passed on.
+//!
 //! # Going to production
 //!
 //! - **Encryption.** [`bind`](crate::Server::bind) and [`connect`](crate::Client::connect) speak QUIC. On any
@@ -395,7 +447,7 @@
 //! # What Tickwire does not do
 //!
 //! - Browsers, Steam, consoles, an interface for C.
-//! - Peer to peer, NAT punching, relays, matchmaking, voice, accounts: other programs do that.
+//! - Matchmaking by skill, voice, accounts: other programs do that.
 //! - Deterministic lockstep and rollback of a whole world. What others did is shown a moment late instead.
 //! - Worlds across several servers.
 //! - A stable wire: both sides have to be of the same version until 1.0.

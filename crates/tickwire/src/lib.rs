@@ -70,9 +70,10 @@ mod error;
 pub mod guide;
 mod memory;
 mod place;
+pub mod rendezvous;
 mod server;
 
-pub use client::{Client, ServerAt};
+pub use client::{Client, Joining, ServerAt};
 pub use entity_map::EntityMap;
 pub use error::Error;
 pub use server::Server;

@@ -3,6 +3,8 @@
 //! In: what the game spawns, sets and says, and its ticks. Out: events. Everything happens on the caller's
 //! thread; nothing is awaited and nothing called back.
 
+mod host;
+
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
@@ -21,6 +23,7 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::memory::{self, Proxy};
 use crate::place;
+use crate::rendezvous::Met;
 use crate::{
     AdvanceError, EntityId, Game, PROTOCOL, PlayerId, Question, Role, SayError, ServerConfig,
     ServerEvent, Tick, To,
@@ -70,6 +73,8 @@ pub struct Server<G: Game> {
     due: Instant,
     /// What holds up its packets, if a bad network was asked for.
     lag: Option<Lag>,
+    /// How it is found, if that is by a code. Its node follows the session's.
+    met: Option<Met>,
 }
 
 /// A client in this process.
@@ -159,6 +164,7 @@ impl<G: Game> Server<G> {
             locals: Vec::new(),
             due: now,
             lag: None,
+            met: None,
         })
     }
 
@@ -194,8 +200,9 @@ impl<G: Game> Server<G> {
             proxy,
             node: Some(node),
         };
-        // The position in the slice of sessions, behind the server's: perhaps that of a client who is gone.
-        let at = node.index().saturating_sub(1);
+        // The position in the slice of sessions, behind the server's own: perhaps that of a client who is gone.
+        let own = 1 + usize::from(self.met.is_some());
+        let at = node.index().saturating_sub(own);
         match self.locals.get_mut(at) {
             Some(gone) => *gone = local,
             None => self.locals.push(local),
@@ -218,9 +225,17 @@ impl<G: Game> Server<G> {
             Some(lagged) => vec![lagged],
             None => vec![&mut self.session],
         };
+        sessions.extend(self.met.as_mut().map(|met| met.meeting.session()));
         let proxies = self.locals.iter_mut().map(|local| &mut local.proxy);
         sessions.extend(proxies.map(|proxy| proxy as &mut dyn Session));
-        Ok(go_on(&mut self.driver, &mut sessions)?)
+        go_on(&mut self.driver, &mut sessions)?;
+        let Some(met) = &mut self.met else {
+            return Ok(());
+        };
+        let players = self.session.players().count();
+        met.meeting
+            .set_players(u16::try_from(players).unwrap_or(u16::MAX));
+        met.poll(&mut self.driver)
     }
 
     /// The next thing that happened.

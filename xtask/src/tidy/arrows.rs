@@ -44,6 +44,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tickwire-dialects",
             "tickwire-native",
             "tickwire-net",
+            "tickwire-rendezvous",
             "tickwire-replica",
             "tickwire-session",
             "tickwire-sim",
@@ -81,6 +82,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "tickwire-capture",
             "tickwire-dialects",
+            "tickwire-rendezvous",
             "tickwire-replica",
             "tickwire-session",
             "tickwire-wire",
@@ -93,6 +95,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "tickwire-dialects",
             "tickwire-native",
             "tickwire-net",
+            "tickwire-rendezvous",
             "tickwire-replica",
             "tickwire-session",
             "tickwire-sim",

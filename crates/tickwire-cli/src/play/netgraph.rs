@@ -79,16 +79,7 @@ impl NetGraph {
         let [delay, loss, traffic, age] = self.figures();
         let remark = self.remark.as_ref();
         let remark = remark.map_or_else(Vec::new, |remark| vec![format!(" {remark} ").into()]);
-        let graph = bars(self.ages.iter().copied(), millis(OLD));
-        let graph = vec![Span::styled(graph, Style::new().fg(palette::GREEN))];
-        let mut parts = vec![
-            (5, delay),
-            (4, loss),
-            (2, traffic),
-            (3, age),
-            (6, remark),
-            (1, graph),
-        ];
+        let mut parts = vec![(4, delay), (3, loss), (1, traffic), (2, age), (5, remark)];
         let whole = |parts: &[(u8, Vec<Span<'static>>)]| {
             Line::from_iter(parts.iter().flat_map(|(_, spans)| spans.clone()))
         };
@@ -96,7 +87,13 @@ impl NetGraph {
             let least = parts.iter().map(|(worth, _)| *worth).min();
             parts.retain(|(worth, _)| Some(*worth) != least);
         }
-        whole(&parts)
+        let mut line = whole(&parts);
+        // The newest bars that have room.
+        let room = usize::from(width).saturating_sub(line.width());
+        let older = self.ages.len().saturating_sub(room);
+        let graph = bars(self.ages.iter().skip(older).copied(), millis(OLD));
+        line.push_span(Span::styled(graph, Style::new().fg(palette::GREEN)));
+        line
     }
 
     /// The delay, the loss, the traffic and the age of what is shown.

@@ -153,6 +153,25 @@ fn a_server_with_a_time_ends_by_itself() {
 }
 
 #[test]
+fn without_a_subcommand_ports_bots_and_protocols_can_be_chosen() {
+    let done = run_line(
+        "cppevy reone --listen cppevy=127.0.0.1:0 --listen reone=127.0.0.1:0 --bots 4 --seconds 3",
+    );
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let (ready, rest) = done
+        .stdout
+        .split_at(done.stdout.rfind("ready").expect("two of them"));
+    let ready: Vec<_> = ready.lines().chain(rest.lines().take(1)).collect();
+    for (line, protocol) in ready.iter().zip(["cppevy", "reone"]) {
+        let addr = line.strip_prefix(&format!("ready {protocol} 127.0.0.1:"));
+        let port: u16 = addr.and_then(|port| port.parse().ok()).expect(line);
+        assert!(![27_600, 2_003].contains(&port), "{line}");
+    }
+    assert_eq!(ready.len(), 2, "{done:?}");
+    assert!(rest.contains("2 cppevy, 2 reone"), "{done:?}");
+}
+
+#[test]
 fn a_reader_that_goes_away_ends_the_server() {
     let done = read_two_lines(&["--listen", "127.0.0.1:0"]);
     assert!(done.stdout.starts_with("ready native"), "{done:?}");

@@ -207,7 +207,7 @@ fn without_a_terminal_play_says_what_it_needs() {
 #[test]
 fn a_name_that_no_server_takes_is_refused_before_anything_else() {
     let long = "n".repeat(33);
-    for protocol in ["lwar", "cppevy", "pixmess", "opendrakan", "reone"] {
+    for protocol in ["native", "lwar", "cppevy", "pixmess", "opendrakan", "reone"] {
         for (name, why) in [
             ("", "must not be empty"),
             (&long, "at most 32 bytes"),
@@ -241,7 +241,7 @@ fn a_protocol_without_names_says_what_others_see() {
 #[test]
 fn whoever_lost_a_ship_reads_who_did_it() {
     std::thread::scope(|scope| {
-        for protocol in ["lwar", "cppevy", "opendrakan", "reone"] {
+        for protocol in ["native", "lwar", "cppevy", "opendrakan", "reone"] {
             scope.spawn(move || {
                 let (_server, addr) = serve(protocol, &["--bots", "12", "--difficulty", "hard"]);
                 let terminal = Terminal::play(protocol, addr, "player");

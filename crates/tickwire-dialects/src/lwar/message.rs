@@ -52,7 +52,7 @@ impl<'a> Framed<'a> {
     /// Reads the next message of a packet.
     pub fn decode(r: &mut Reader<'a>) -> Result<Self, Unframed> {
         let id = r.u8("id")?;
-        let name = Reliable::name_of(id).or(Unreliable::name_of(id));
+        let name = Reliable::name_of(id).or_else(|| Unreliable::name_of(id));
         r.means(name.unwrap_or("unknown"));
         // Made here, because it points at the field that was read last.
         let unknown = r.refuse("id", id.into());

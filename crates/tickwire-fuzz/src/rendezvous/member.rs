@@ -96,10 +96,10 @@ impl Scripted for Run {
                 self.driven.session.connect(now, SERVER);
             }
             124 => self.driven.session.set_players(script.u16()),
-            125 => self
-                .driven
-                .session
-                .carry_packet(script.u16(), script.blob()),
+            125 => {
+                let to = socket(script.u8());
+                self.driven.session.carry_packet(to, script.blob());
+            }
             _ => drop(self.driven.session.poll_packet()),
         }
     }

@@ -49,17 +49,36 @@ impl Driver {
         true
     }
 
-    /// Does what handshakes there is time for, and hands in what happened to connections.
+    /// Hands in what happened to connections, and sees to strangers for as long as there is time for them.
     pub(super) fn serve_links(&mut self, now: Instant, sessions: &mut [&mut dyn Session]) {
         if self.quic.endpoints.is_empty() {
             return;
         }
         self.quic.fire_timers(now);
-        self.shake_hands(now);
-        let deadline = self.now() + HAND_IN;
+        let touched = self.quic.take_touched();
+        let is_stranger = |key: &Key| {
+            self.quic
+                .link_mut(*key)
+                .is_some_and(|link| link.is_stranger())
+        };
+        let (strangers, links): (Vec<_>, Vec<_>) = touched.into_iter().partition(is_stranger);
+        self.serve_until(self.now() + HAND_IN, now, links, sessions);
+        let deadline = self.now() + HANDSHAKE_TIME;
+        self.serve_until(deadline, now, strangers, sessions);
+        self.shake_hands(now, deadline);
+    }
+
+    /// Serves the first at least. Those for whom there is no time come first in the next turn, which does not
+    /// wait.
+    fn serve_until(
+        &mut self,
+        deadline: Instant,
+        now: Instant,
+        keys: Vec<Key>,
+        sessions: &mut [&mut dyn Session],
+    ) {
         let mut is_over = false;
-        for key in self.quic.take_touched() {
-            // The others come first in the next turn, which does not wait.
+        for key in keys {
             match is_over {
                 true => self.quic.touch(key),
                 false => self.serve_link(now, key, sessions),
@@ -68,10 +87,9 @@ impl Driver {
         }
     }
 
-    /// Sees to strangers by turns, for as long as there is time: a first packet is read, a handshake is done.
-    fn shake_hands(&mut self, now: Instant) {
+    /// Sees to those who are not connected, by turns: a first packet is read, a handshake is done.
+    fn shake_hands(&mut self, now: Instant, deadline: Instant) {
         let wall = self.wall(now);
-        let deadline = self.now() + HANDSHAKE_TIME;
         let ids: Vec<_> = self.quic.endpoints.iter().map(|(id, _)| id).collect();
         for id in ids {
             while let Some(endpoint) = self.quic.endpoints.get_mut(id)

@@ -57,6 +57,46 @@ impl Driver {
     ///
     /// Each connection is a link (see [`Host::Link`]) of the node whose protocol it asked for. The nodes
     /// may be bound to ports in the clear as well, or be [`open`](Self::open)ed for this alone.
+    ///
+    /// A server and a client that knows it by its fingerprint:
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use tickwire_net::Driver;
+    /// use tickwire_net::quic::{Client, Identity, Server, Trust};
+    /// use tickwire_session::Events;
+    /// use tickwire_session::echo::DatagramEcho;
+    ///
+    /// let mut driver = Driver::new()?;
+    /// let node = driver.open();
+    /// let identity = Identity::generate()?; // or kept in a folder: `Identity::load_or_create`
+    /// let server = Server::new(identity).protocol("echo", node);
+    /// let fingerprint = server.fingerprint();
+    /// let listener = driver.listen("127.0.0.1:0".parse()?, server)?;
+    ///
+    /// let client = Client {
+    ///     to: driver.listener_addr(listener).expect("it listens"),
+    ///     name: "localhost".into(),
+    ///     protocol: "echo".into(),
+    ///     trust: Trust::Pinned(fingerprint),
+    ///     ticket: Vec::new(),
+    /// };
+    /// let node = driver.open();
+    /// let server_link = driver.connect(node, client)?;
+    ///
+    /// let mut sessions = [(); 2].map(|()| DatagramEcho::default());
+    /// let [server, client] = &mut sessions;
+    /// let mut answer = None;
+    /// while answer.is_none() {
+    ///     assert_eq!(driver.link_failure(server_link), None);
+    ///     // Datagrams that are sent before the handshake is over are lost.
+    ///     client.send(server_link, b"nobody on the way reads this");
+    ///     driver.turn(driver.now() + Duration::from_millis(10), &mut [server, client])?;
+    ///     answer = client.poll_event();
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn listen(&mut self, addr: SocketAddr, server: Server) -> Result<ListenerId, ListenError> {
         let bind = |error| ListenError::Bind(BindError::new(addr, error));
         let udp = packet_socket(addr).map_err(bind)?;
@@ -124,10 +164,11 @@ impl Driver {
         }
     }
 
-    /// Connects a node to a QUIC server, and returns what its session calls the server.
+    /// Connects a node to a QUIC server, and returns what its session calls the server; see
+    /// [`listen`](Self::listen) for an example.
     ///
-    /// The session may send and dial at once: streams open, and datagrams arrive, when the handshake is
-    /// over. If it fails the session hears that the link ended; [`link_failure`](Self::link_failure)
+    /// The session may send and dial at once: streams open when the handshake is over, and datagrams that were
+    /// sent before are lost. If it fails the session hears that the link ended; [`link_failure`](Self::link_failure)
     /// tells why.
     ///
     /// # Errors

@@ -11,18 +11,19 @@ use std::sync::Arc;
 
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::{
-    AckFrequencyConfig, ClientConfig, EndpointConfig, HashedConnectionIdGenerator, IdleTimeout,
-    MtuDiscoveryConfig, ServerConfig, TransportConfig, VarInt,
+    AckFrequencyConfig, ClientConfig, EndpointConfig, IdleTimeout, MtuDiscoveryConfig,
+    ServerConfig, TransportConfig, VarInt,
 };
 use ring::{hkdf, hmac};
 use rustls::crypto::{CryptoProvider, ring as provider};
 
 use super::congestion::{Congestion, Flight, Watched};
+use super::ids::Ids;
 use super::{CheckTicket, Fingerprint, Identity, IdentityError, Trust};
 use crate::NodeId;
 use crate::limits::{
     ACKED_PACKETS, ACKED_WITHIN, DATAGRAM_LARGEST, HANDSHAKES_WAITING, LINK_DATAGRAMS_QUEUED,
-    LINK_DATAGRAMS_RECEIVED, LINK_IDLE, LINK_KEEP_ALIVE, LINK_MTU, LINK_MTU_LARGEST,
+    LINK_DATAGRAMS_RECEIVED, LINK_IDLE, LINK_KEEP_ALIVE, LINK_MTU, LINK_MTU_LARGEST, LINK_MTU_STEP,
     LINK_RECEIVE_WINDOW, LINK_SEND_WINDOW, LINK_STREAM_WINDOW, LINK_STREAMS, LINKS, RESET_INTERVAL,
     UNPROVED_WINDOW,
 };
@@ -124,23 +125,18 @@ impl Server {
     /// Tells clients of a server that was there before that it is gone, which takes the same keys.
     pub(super) fn endpoint_config(&self) -> EndpointConfig {
         let reset = hmac::Key::new(hmac::HMAC_SHA256, &self.identity.derive("stateless reset"));
-        let ids = self.ids_key();
+        let ids = self.ids();
         let mut config = EndpointConfig::new(Arc::new(reset));
-        config.cid_generator(move || Box::new(HashedConnectionIdGenerator::from_key(ids)));
+        config.cid_generator(move || Box::new(ids.clone()));
         config.min_reset_interval(RESET_INTERVAL);
         // A socket may be shared with what is not QUIC, and is told from it by that bit (RFC 9287 lets it vary).
         config.grease_quic_bit(false);
         config
     }
 
-    /// What recognises the numbers that this server gives to connections, after a restart, too.
-    pub(super) fn ids(&self) -> HashedConnectionIdGenerator {
-        HashedConnectionIdGenerator::from_key(self.ids_key())
-    }
-
-    fn ids_key(&self) -> u64 {
-        let [a, b, c, d, e, f, g, h, ..] = self.identity.derive("connection id");
-        u64::from_be_bytes([a, b, c, d, e, f, g, h])
+    /// What names this server's connections, after a restart, too.
+    pub(super) fn ids(&self) -> Ids {
+        Ids::new(&self.identity.derive("connection id"))
     }
 }
 
@@ -210,7 +206,8 @@ fn transport(flight: &Arc<Flight>, congestion: Congestion) -> TransportConfig {
     acks.ack_eliciting_threshold(VarInt::from_u32(ACKED_PACKETS))
         .max_ack_delay(Some(ACKED_WITHIN));
     let mut mtu = MtuDiscoveryConfig::default();
-    mtu.upper_bound(LINK_MTU_LARGEST);
+    mtu.upper_bound(LINK_MTU_LARGEST)
+        .minimum_change(LINK_MTU_STEP);
     let idle = IdleTimeout::try_from(LINK_IDLE).expect("a minute fits a QUIC integer");
     let controller = Watched {
         flight: Arc::clone(flight),

@@ -8,11 +8,10 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
-use quinn_proto::{
-    ConnectionId, ConnectionIdGenerator as _, HashedConnectionIdGenerator, Incoming,
-};
+use quinn_proto::{ConnectionId, ConnectionIdGenerator as _, Incoming};
 use tickwire_session::{Instant, TokenBucket};
 
+use super::ids::Ids;
 use crate::limits::{
     FIRST_PACKET_REFILL, FIRST_PACKETS, FIRST_PACKETS_WAITING, HANDSHAKE_HOSTS,
     HANDSHAKE_REFILL_A_HOST, HANDSHAKES_A_HOST, HANDSHAKES_UNVALIDATED, HANDSHAKES_WAITING,
@@ -24,7 +23,7 @@ pub(super) struct Door {
     waiting: VecDeque<Incoming>,
     first_packets: TokenBucket,
     /// Tells numbers that this server gave out from those that strangers make up.
-    ids: HashedConnectionIdGenerator,
+    ids: Ids,
     hosts: HashMap<Caller, TokenBucket>,
 }
 
@@ -66,7 +65,7 @@ pub(super) enum Answer {
 }
 
 impl Door {
-    pub(super) fn new(now: Instant, ids: HashedConnectionIdGenerator) -> Self {
+    pub(super) fn new(now: Instant, ids: Ids) -> Self {
         Self {
             unread: VecDeque::new(),
             ids,
@@ -173,7 +172,7 @@ mod tests {
     const NOW: Instant = Instant::from_millis(5);
 
     fn door() -> Door {
-        Door::new(NOW, HashedConnectionIdGenerator::from_key(7))
+        Door::new(NOW, Ids::new(b"ours"))
     }
 
     #[test]
@@ -193,7 +192,7 @@ mod tests {
     #[test]
     fn only_what_names_no_connection_of_ours_waits_and_not_without_bound() {
         let mut door = door();
-        let known = HashedConnectionIdGenerator::from_key(7).generate_cid();
+        let known = Ids::new(b"ours").generate_cid();
         let to = |id: &[u8]| [&[0xc3, 0, 0, 0, 1, 8], id].concat();
         assert_eq!(door.reading(NOW, &to(&known)), Reading::Now);
         assert_eq!(door.reading(NOW, &to(&known[..7])), Reading::Later);

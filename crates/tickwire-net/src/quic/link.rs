@@ -125,6 +125,12 @@ impl Link {
         link
     }
 
+    /// Whether it is a peer's whom no session has heard of.
+    pub(crate) fn is_stranger(&self) -> bool {
+        let is_new = matches!(self.stage, Stage::Handshake { .. } | Stage::Ticket { .. });
+        is_new && self.conn.side().is_server()
+    }
+
     /// Returns what it was before.
     pub(super) const fn set_touched(&mut self, is_touched: bool) -> bool {
         mem::replace(&mut self.is_touched, is_touched)

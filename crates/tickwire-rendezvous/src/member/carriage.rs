@@ -13,14 +13,15 @@ use crate::carried;
 use crate::limits::CARRIED_IN;
 
 /// The first number of these streams, far from those of the control stream; each try has another.
-const FIRST: u32 = 1 << 31;
+pub(super) const FIRST: u32 = 1 << 31;
 
 #[derive(Debug, Default)]
 pub(super) struct Carriage {
     stream: Option<Stream>,
     /// Streams that were dialled.
     dialled: u32,
-    cut: Option<StreamId>,
+    /// Those that are to be cut.
+    cut: Vec<StreamId>,
     /// Packets of the game's QUIC or of the control connection's, and the port that they came from.
     pub(super) packets: VecDeque<(u16, Vec<u8>)>,
 }
@@ -91,11 +92,13 @@ impl Carriage {
 
     /// Ends the stream.
     pub(super) fn abort(&mut self) {
-        self.cut = self.stream.take().map(|stream| stream.on);
+        // One that nobody dialled yet is not there.
+        let stream = self.stream.take().filter(|stream| stream.dial.is_none());
+        self.cut.extend(stream.map(|stream| stream.on));
     }
 
     pub(super) fn poll_transmit(&mut self, out: &mut Vec<u8>) -> Option<Transmit> {
-        if let Some(on) = self.cut.take() {
+        if let Some(on) = self.cut.pop() {
             return Some(Transmit::Abort { on });
         }
         let stream = self.stream.as_mut()?;

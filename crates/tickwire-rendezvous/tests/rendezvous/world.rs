@@ -67,7 +67,7 @@ impl Player {
     pub(crate) fn send(&mut self, to: Addr, text: &[u8]) {
         let packet = [&[GAME], text].concat();
         match self.member.is_carried() && to.host == SERVER.host {
-            true => self.member.carry_packet(to.port, &packet),
+            true => self.member.carry_packet(socket(to), &packet),
             false => self.game.push_back((to, packet)),
         }
     }

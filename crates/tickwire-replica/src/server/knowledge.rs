@@ -10,6 +10,7 @@
 //! Links last from one send to the next. What nobody knows any more is used again after that, memory
 //! included, so that there is never more than clients know and one send has added.
 
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::mem;
 
@@ -17,6 +18,7 @@ use super::known::{KnownPlace, Moment, Oldest, Survey};
 use super::ledger::RecordIndex;
 use super::records::{Chains, Numbered, Records};
 use crate::coder::Ages;
+use crate::limits::ENTERING_MAX;
 use crate::number::{BlockNumber, SendIndex};
 use crate::world::Place;
 
@@ -24,7 +26,8 @@ use crate::world::Place;
 #[derive(Debug, Default)]
 pub(super) struct Knowledge {
     states: Vec<State>,
-    free: Vec<KnownId>,
+    /// The one that has waited longest is used first, so that all of them soon have had their largest size.
+    free: VecDeque<KnownId>,
     /// States that nobody was in when they were added, in this send and in the one before.
     idle: [Vec<KnownId>; 2],
     /// Surveyed in this send, in a chain for each place.
@@ -92,7 +95,7 @@ impl Knowledge {
                 state.links.clear();
                 // Odd while it is free: it may have become idle twice.
                 state.version = state.version.wrapping_add(1);
-                self.free.push(id);
+                self.free.push_back(id);
             }
         }
         mem::swap(new, old);
@@ -305,9 +308,12 @@ impl Knowledge {
 
     /// A state with one user, which holds whatever it held.
     fn add(&mut self) -> KnownId {
-        let id = self.free.pop().unwrap_or_else(|| {
+        let id = self.free.pop_front().unwrap_or_else(|| {
             let id = u32::try_from(self.states.len()).unwrap_or(u32::MAX);
             self.states.push(State {
+                // What happens seldom needs its memory before it happens.
+                survey: Survey::with_room(ENTERING_MAX),
+                first: Vec::with_capacity(ENTERING_MAX),
                 version: 1,
                 ..State::default()
             });

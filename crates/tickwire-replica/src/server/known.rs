@@ -124,6 +124,14 @@ impl Default for Survey {
 }
 
 impl Survey {
+    /// One that finds so many blocks gone without asking for memory.
+    pub(super) fn with_room(gone: usize) -> Self {
+        Self {
+            gone: Vec::with_capacity(gone),
+            ..Self::default()
+        }
+    }
+
     /// Forgets what was found, but not the memory that it took.
     fn clear(&mut self) {
         let (mut due, mut gone) = (mem::take(&mut self.due), mem::take(&mut self.gone));
@@ -230,6 +238,7 @@ impl KnownPlace {
         let Self {
             blocks, unsettled, ..
         } = self;
+        survey.due.reserve(blocks.len());
         unsettled.retain(|number| {
             let at = usize::from(number.0);
             let (Some(head), Some(block)) = (place.head(number), blocks.get_mut(at)) else {

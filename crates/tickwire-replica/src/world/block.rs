@@ -112,12 +112,14 @@ impl Block {
     pub(super) fn differs(&self, slot: u8, row: &Row) -> bool {
         let slot = usize::from(slot) % SLOTS;
         let (columns, _) = self.now.lanes.as_chunks::<SLOTS>();
-        // A row was just written, lane by lane: read as vectors it would have to wait for all of it.
-        let mut lanes = columns.iter().zip(&row.lanes);
-        let differs = lanes.any(|(column, new)| column.get(slot) != Some(new));
+        // One branch for all lanes together.
+        let lanes = columns.iter().zip(&row.lanes);
+        let differing = lanes.fold(0, |all, (column, new)| {
+            all | column.get(slot).map_or(0, |is| is ^ new)
+        });
         let (columns, _) = self.now.bytes.as_chunks::<SLOTS>();
         let mut texts = columns.iter().zip(&row.bytes);
-        differs || texts.any(|(column, new)| column.get(slot) != Some(new))
+        differing != 0 || texts.any(|(column, new)| column.get(slot) != Some(new))
     }
 
     /// Writes one row. The block must have been touched.

@@ -117,11 +117,16 @@ impl Streams {
     fn read(&mut self, conn: &mut Connection, id: QuicStreamId, to: &mut Delivery<'_>) -> bool {
         let mut left = STREAM_READ;
         while left > 0 && !self.is_held(&id, to.session) {
-            match read_chunk(conn, id, left) {
+            // Whether the rest is wanted can be asked once the session knows of the stream.
+            let most = match self.by_id.get(&id).map(|stream| stream.state) {
+                Some(State::Arriving) => 1,
+                _ => left,
+            };
+            match read_chunk(conn, id, most) {
                 Ok(Some(bytes)) => {
                     left -= bytes.len();
                     to.counters.stream_bytes_received += bytes.len() as u64;
-                    self.hand_in_bytes(conn, id, bytes, to);
+                    self.hand_in_bytes(conn, id, &bytes, to);
                 }
                 Ok(None) => {
                     self.end_stream(id, Ended::Finished, to);
@@ -148,26 +153,24 @@ impl Streams {
         &mut self,
         conn: &mut Connection,
         id: QuicStreamId,
-        mut bytes: Bytes,
+        bytes: &[u8],
         to: &mut Delivery<'_>,
     ) {
         let Some(stream) = self.by_id.get_mut(&id) else {
             return;
         };
-        if stream.state == State::Arriving {
-            if bytes.split_to(1)[..] != [PREAMBLE] {
+        match stream.state {
+            State::Arriving if bytes == [PREAMBLE] => {
+                let on = to.node.number_accepted();
+                stream.state = State::Open(on);
+                to.open(on, id);
+            }
+            State::Arriving => {
                 stream.abort(conn);
                 self.by_id.remove(&id);
-                return;
             }
-            let on = to.node.number_accepted();
-            stream.state = State::Open(on);
-            to.open(on, id);
-        }
-        if let State::Open(on) = stream.state
-            && !bytes.is_empty()
-        {
-            to.session.handle_stream(to.now, on, &bytes);
+            State::Open(on) => to.session.handle_stream(to.now, on, bytes),
+            State::Finishing => {}
         }
     }
 
