@@ -38,6 +38,12 @@ fn objects(done: &Done) -> (Vec<Value>, Value) {
 /// Who said what, without where it was found.
 #[track_caller]
 fn messages(file: &Path) -> Vec<String> {
+    messages_where(file, |_| true)
+}
+
+/// The same of some of it.
+#[track_caller]
+fn messages_where(file: &Path, is_meant: impl Fn(&Value) -> bool) -> Vec<String> {
     let done = inspect(file, &["--json"]);
     assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{file:?}");
     let (objects, _) = objects(&done);
@@ -49,7 +55,11 @@ fn messages(file: &Path) -> Vec<String> {
             object["protocol"], object["bytes"], object["fields"]
         )
     };
-    objects.iter().map(said).collect()
+    objects
+        .iter()
+        .filter(|object| is_meant(object))
+        .map(said)
+        .collect()
 }
 
 /// A server and a bot on real sockets, both recorded and captured; where the files are: of the server, then of the bot.
