@@ -322,6 +322,9 @@ impl Load<'_> {
         );
         self.lags.renew(place);
         self.players[place] = self.new_player(node, server)?;
+        if let Some(capture) = &mut self.capture {
+            capture.renew_client(place, self.args.protocol.name, self.args.protocol.port);
+        }
         Ok(())
     }
 

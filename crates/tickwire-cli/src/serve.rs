@@ -244,12 +244,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         metrics: args.metrics.open()?,
     };
     let served = serve(&mut driver, &mut game, &mut face, &stop, until);
+    close(&mut driver, game, face, served)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Ends everything, whatever else went wrong, and says what did.
+fn close(
+    driver: &mut Driver,
+    mut game: Game,
+    face: Face,
+    served: anyhow::Result<()>,
+) -> anyhow::Result<()> {
     // First, so that what comes next can be read, and a second Ctrl-C ends it at once.
     let closed = face.close();
     // Before everybody is sent away, and their ships with them.
     let save = game.saves.take();
     let saved = save.map_or(Ok(()), |saves| saves.close(game.host.save()));
-    let told = game.farewell(&mut driver);
+    let told = game.farewell(driver);
     let recorded = game.finish_records(driver.now());
     let captured = game.capture.take().map_or(Ok(()), CaptureFile::finish);
     // Whatever else went wrong, what was built is stored.
@@ -258,8 +269,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .close_tiles()
         .context("not everything built is stored");
     let ended = [served, closed, saved, told, recorded, captured, stored];
-    ended.into_iter().collect::<anyhow::Result<()>>()?;
-    Ok(ExitCode::SUCCESS)
+    ended.into_iter().collect()
 }
 
 /// What is open where, for people; and a warning of what others can read.

@@ -62,6 +62,10 @@ const EXTENT: f32 = 1_772.5;
 
 /// Where the n-th body lies: spread evenly, without a pattern that a grid could meet.
 fn place(number: u32) -> [f32; 2] {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a share of a field is no exact place"
+    )]
     let share = |step: f64| (f64::from(number) * step).fract() as f32 * EXTENT;
     [share(0.754_877_666_2), share(0.569_840_290_9)]
 }

@@ -125,7 +125,7 @@ fn every_protocol_is_named_however_narrow_the_window() {
         for name in names {
             let door = format!(" {name} {address}");
             let is_there = |line: &&str| format!("{line} ").contains(&format!("{door} "));
-            assert!(header.iter().any(|line| is_there(&line)), "{text}");
+            assert!(header.iter().any(is_there), "{text}");
         }
         assert!(header[0].trim_end().ends_with("  up 1:23"), "{text}");
     }

@@ -22,8 +22,11 @@ fn has(program: &str) -> bool {
         return true;
     }
     let install = format!("apt-get install -y {program}");
+    // A new machine has no list of packages yet, and two tests may want one at a time.
+    let wait = "-o DPkg::Lock::Timeout=300";
+    let first = format!("apt-get {wait} update; {install} {wait}");
     let installed = Command::new("sh")
-        .args(["-c", &install])
+        .args(["-c", &first])
         .env("DEBIAN_FRONTEND", "noninteractive")
         .output();
     if installed.is_ok() && works() {
@@ -160,6 +163,7 @@ fn what_tcpdump_captured_is_what_the_server_saw() {
             // It says why; only who may capture can run this.
             assert!(std::env::var_os("CI").is_none(), "tcpdump may not capture");
             eprintln!("not run: tcpdump may not capture here");
+            tcpdump.wait().expect("it ends");
             return;
         };
         let addr = addr.to_string();
