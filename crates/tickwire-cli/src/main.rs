@@ -67,7 +67,7 @@ Exit codes:
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Serve(serve::Args),
+    Serve(Box<serve::Args>),
     Play(play::Args),
     Replay(play::replay::Args),
     Bots(bots::Args),

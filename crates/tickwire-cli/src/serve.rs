@@ -218,13 +218,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let record = args.record.as_deref();
     let records = record.map_or(Ok(Vec::new()), |file| RecordFile::create_all(file, &names))?;
     let camera = Camera::install(&mut driver, &doors, &records);
-    let mut capture = args.capture.create(driver.now())?;
-    for (protocol, node) in &doors {
-        if let Some(capture) = &mut capture {
-            let role = Role::Server(driver.local_addr(*node));
-            capture.add(protocol.name, protocol.port, role);
-        }
-    }
+    let capture = open_capture(args, &driver, &doors)?;
     let saves = open_saves(args, &mut host, driver.now())?;
     let until = args
         .seconds
@@ -270,6 +264,22 @@ fn close(
         .context("not everything built is stored");
     let ended = [served, closed, saved, told, recorded, captured, stored];
     ended.into_iter().collect()
+}
+
+/// Begins to capture every server's session, if that is wanted.
+fn open_capture(
+    args: &Args,
+    driver: &Driver,
+    doors: &[(&'static Protocol, NodeId)],
+) -> anyhow::Result<Option<CaptureFile>> {
+    let Some(mut capture) = args.capture.create(driver.now())? else {
+        return Ok(None);
+    };
+    for (protocol, node) in doors {
+        let role = Role::Server(driver.local_addr(*node));
+        capture.add(protocol.name, protocol.port, role);
+    }
+    Ok(Some(capture))
 }
 
 /// What is open where, for people; and a warning of what others can read.

@@ -161,6 +161,7 @@ fn what_tcpdump_captured_is_what_the_server_saw() {
         let mut lines = said.lines().map_while(Result::ok);
         let Some(_) = lines.find(|line| line.contains("listening on")) else {
             // It says why; only who may capture can run this.
+            tcpdump.wait().expect("it ends");
             assert!(std::env::var_os("CI").is_none(), "tcpdump may not capture");
             eprintln!("not run: tcpdump may not capture here");
             tcpdump.wait().expect("it ends");
