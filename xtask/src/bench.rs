@@ -21,25 +21,53 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// A program that a benchmark runs, built for whoever asks for that.
+struct Program {
+    benchmark: &'static str,
+    build: &'static str,
+    /// What that makes, and how the benchmark is told where it is.
+    path: &'static str,
+    var: &'static str,
+}
+
+const PROGRAMS: &[Program] = &[
+    // Other libraries, in a workspace of their own.
+    Program {
+        benchmark: "peers",
+        build: "build --release --manifest-path peers/Cargo.toml",
+        path: "peers/target/release/tickwire-peers",
+        var: "TICKWIRE_PEERS",
+    },
+    Program {
+        benchmark: "tunnel",
+        build: "build --release -p tickwire-cli",
+        path: "target/release/tickwire",
+        var: "TICKWIRE",
+    },
+];
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if needs_peers(args) && !Cargo::new(BUILD_PEERS).run()?.success() {
-        anyhow::bail!(
-            "the libraries to compare with could not be built: name the benchmarks without `peers`"
-        );
+    for Program {
+        benchmark, build, ..
+    } in needed(args)
+    {
+        if !Cargo::new(build).run()?.success() {
+            anyhow::bail!(
+                "`cargo {build}` failed: name the benchmarks that you want, without `{benchmark}`"
+            );
+        }
     }
     let status = build_command(args).run()?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
-/// Other libraries, in a workspace of their own: built for whoever compares with them.
-const BUILD_PEERS: &str = "build --release --manifest-path peers/Cargo.toml";
-
-/// What that makes, for the benchmark to find.
-const PEERS: &str = "peers/target/release/tickwire-peers";
-
-fn needs_peers(args: &Args) -> bool {
-    args.names.is_empty() || args.names.iter().any(|name| name == "peers")
+fn needed(args: &Args) -> impl Iterator<Item = &'static Program> {
+    let names = &args.names;
+    let is_named = |program: &&Program| names.iter().any(|name| name == program.benchmark);
+    PROGRAMS
+        .iter()
+        .filter(move |program| names.is_empty() || is_named(program))
 }
 
 fn build_command(args: &Args) -> Cargo {
@@ -48,10 +76,9 @@ fn build_command(args: &Args) -> Cargo {
         "run --release -p tickwire-bench -- {json} {}",
         args.names.join(" ")
     ));
-    match needs_peers(args) {
-        true => command.var("TICKWIRE_PEERS", PEERS),
-        false => command,
-    }
+    needed(args).fold(command, |command, program| {
+        command.var(program.var, program.path)
+    })
 }
 
 #[cfg(test)]
