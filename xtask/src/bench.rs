@@ -30,6 +30,14 @@ struct Program {
     var: &'static str,
 }
 
+/// The command itself, measured from outside.
+const COMMAND: Program = Program {
+    benchmark: "",
+    build: "build --release -p tickwire-cli",
+    path: "target/release/tickwire",
+    var: "TICKWIRE_COMMAND",
+};
+
 const PROGRAMS: &[Program] = &[
     // Other libraries, in a workspace of their own.
     Program {
@@ -40,9 +48,11 @@ const PROGRAMS: &[Program] = &[
     },
     Program {
         benchmark: "tunnel",
-        build: "build --release -p tickwire-cli",
-        path: "target/release/tickwire",
-        var: "TICKWIRE",
+        ..COMMAND
+    },
+    Program {
+        benchmark: "lag",
+        ..COMMAND
     },
 ];
 

@@ -7,6 +7,7 @@ mod bench;
 mod cargo;
 mod compress;
 mod fuzz;
+mod nat;
 mod prior;
 mod recording;
 mod sim;
@@ -38,6 +39,7 @@ enum Task {
     Fuzz(fuzz::Args),
     Vectors(vectors::Args),
     Bench(bench::Args),
+    Nat(nat::Args),
     Compress(compress::Args),
     Prior(prior::Args),
     /// Builds the Bevy example, which is a workspace of its own because Bevy takes long to compile.
@@ -66,6 +68,7 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
         Task::Fuzz(args) => fuzz::run(&args),
         Task::Vectors(args) => vectors::run(&args),
         Task::Bench(args) => bench::run(&args),
+        Task::Nat(args) => nat::run(&args),
         Task::Compress(args) => compress::run(&args),
         Task::Prior(args) => prior::run(&args),
         Task::Bevy => build_bevy(),

@@ -5,6 +5,7 @@
 //! from which, from the environment; this command sets it. They run in the dev profile: it is optimised
 //! enough, debug assertions are on, and the tests have built it already.
 
+use std::path::{self, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -28,6 +29,9 @@ pub(crate) struct Args {
     /// Exactly this seed: the replay of a failure
     #[arg(long, value_name = "N", conflicts_with_all = ["seeds", "first", "forever"])]
     seed: Option<u64>,
+    /// Record what the scenario's server sees to this file, for `tickwire inspect` and `tickwire replay`
+    #[arg(long, value_name = "FILE", requires_all = ["seed", "scenario"])]
+    record: Option<PathBuf>,
     /// Go on with the next seeds until one fails, or until Ctrl-C
     #[arg(long)]
     forever: bool,
@@ -46,6 +50,8 @@ pub(crate) const SEEDS_VAR: &str = "TICKWIRE_SIM_SEEDS";
 const FIRST_VAR: &str = "TICKWIRE_SIM_FIRST";
 /// One seed, and no other.
 const SEED_VAR: &str = "TICKWIRE_SIM_SEED";
+/// Where it is recorded.
+const RECORD_VAR: &str = "TICKWIRE_SIM_RECORD";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut first = args.first;
@@ -80,6 +86,14 @@ fn build_round(args: &Args, first: u64) -> Cargo {
     let cargo = Cargo::new(&format!(
         "test {PACKAGES} {tests} sim::{test} -- --nocapture"
     ));
+    let cargo = match &args.record {
+        // Tests run in the folder of their crate.
+        Some(file) => {
+            let file = path::absolute(file).unwrap_or_else(|_| file.clone());
+            cargo.var(RECORD_VAR, file.display())
+        }
+        None => cargo,
+    };
     match args.seed {
         Some(seed) => cargo.var(SEED_VAR, seed),
         None => cargo.var(FIRST_VAR, first).var(SEEDS_VAR, args.seeds),
@@ -95,6 +109,7 @@ mod tests {
         seeds: SEEDS,
         first: 0,
         seed: None,
+        record: None,
         forever: false,
     };
 
@@ -118,6 +133,21 @@ mod tests {
             build_round(&args, 0).to_string(),
             "TICKWIRE_SIM_SEED=77 \
              cargo test -p tickwire-dialects -p tickwire-native -p tickwire-rendezvous -p tickwire-replica --test reone sim::snapshots -- --nocapture"
+        );
+    }
+
+    #[test]
+    fn a_replay_can_be_recorded() {
+        let args = Args {
+            scenario: Some("lwar::losses".to_owned()),
+            seed: Some(7),
+            record: Some("/tmp/lwar.rec".into()),
+            ..ALL
+        };
+        let line = build_round(&args, 0).to_string();
+        assert!(
+            line.starts_with("TICKWIRE_SIM_RECORD=/tmp/lwar.rec TICKWIRE_SIM_SEED=7 cargo test "),
+            "{line}"
         );
     }
 

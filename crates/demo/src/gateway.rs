@@ -65,22 +65,34 @@ pub struct Protocol {
     pub serve: fn(opening: &Opening<'_>) -> Box<dyn ServerGateway>,
     /// Makes a client's half; its kind says which game is played.
     pub connect: Connect,
-    /// Shows every field of a datagram, or of one direction of a stream, as far as it can be read.
+    /// Shows its bytes, field by field.
     pub inspect: Inspect,
 }
 
-/// See [`Protocol::inspect`].
-pub type Inspect =
-    fn(from: Side, on: Carrier, bytes: &[u8], trace: &mut dyn Trace) -> Result<(), DecodeError>;
-
-/// What carried bytes that are inspected.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Carrier {
-    /// They are a datagram.
-    Datagram,
-    /// They are one direction of a stream, from its first byte on.
-    Stream,
+/// How a protocol's bytes are shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Inspect {
+    /// Shows every field of a datagram, as far as it can be read; if the protocol has any.
+    pub datagram: Option<DatagramInspector>,
+    /// Begins to read one direction of a stream; if the protocol has any.
+    pub stream: Option<fn(from: Side) -> StreamInspector>,
+    /// How many of a message's first fields say what it is called, if they have words for their values.
+    pub words: usize,
+    /// Messages that tell the state of the world.
+    pub snapshots: &'static [&'static str],
+    /// Fields that count the datagrams of a side, one by one, where it has such a field.
+    pub counts: &'static [(Side, &'static str)],
 }
+
+/// See [`Inspect::datagram`].
+pub type DatagramInspector =
+    fn(from: Side, bytes: &[u8], trace: &mut dyn Trace) -> Result<(), DecodeError>;
+
+/// Shows the next message of a stream, with which the bytes begin; how long it is.
+///
+/// [`DecodeError::Truncated`] may mean that the rest of it is still to come: ask again with more bytes.
+pub type StreamInspector =
+    Box<dyn FnMut(&[u8], &mut dyn Trace) -> Result<usize, DecodeError> + Send>;
 
 impl Protocol {
     /// The protocol of that name.

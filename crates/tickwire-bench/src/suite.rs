@@ -8,11 +8,14 @@ mod coding;
 mod echo;
 #[allow(unsafe_code, reason = "the allocator's figures have no safe interface")]
 mod heap;
+mod lag;
 mod masks;
+mod native;
 mod objects;
 mod peers;
 mod quic;
 mod records;
+mod rendezvous;
 mod reone;
 mod replica;
 mod report;
@@ -65,6 +68,11 @@ const BENCHMARKS: &[Benchmark] = &[
         run: quic::congestion::run,
     },
     Benchmark {
+        name: "rendezvous",
+        about: "a relay against a bare forwarder, sessions, joining by code",
+        run: rendezvous::run,
+    },
+    Benchmark {
         name: "peers",
         about: "links over QUIC against renet_netcode",
         run: peers::run,
@@ -73,6 +81,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "tunnel",
         about: "`tickwire tunnel` against a bare forwarder",
         run: tunnel::run,
+    },
+    Benchmark {
+        name: "lag",
+        about: "what the lag proxy adds when it is told to add nothing",
+        run: lag::run,
     },
     Benchmark {
         name: "records",
@@ -113,6 +126,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "replica",
         about: "the replication engine's server: one world, many clients",
         run: replica::run,
+    },
+    Benchmark {
+        name: "native",
+        about: "the native protocol's server: a thousand clients, and an idle tick",
+        run: native::run,
     },
     Benchmark {
         name: "simulation",

@@ -10,13 +10,15 @@ use anyhow::Context;
 use serde_json::json;
 use tickwire_demo::gateway::{Ending, Notice, Protocol, Settings, Status};
 use tickwire_demo::recording::Log;
-use tickwire_demo::{Host, STEP};
+use tickwire_demo::{GameServer, STEP};
 use tickwire_net::quic::LinkFailure;
 use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::{Addr, Instant, Session, Traffic};
 
 use crate::address;
 use crate::bot_client::{self, BotClient, Character};
+use crate::capture::{self, CaptureArgs, CaptureFile};
+use crate::conditions::{Lags, NetworkArgs};
 use crate::difficulty::Difficulty;
 use crate::figures::{loading_bar, millis, percentile};
 use crate::misuse::Misuse;
@@ -67,7 +69,13 @@ pub(crate) struct Args {
     json: bool,
 
     #[command(flatten)]
+    capture: CaptureArgs,
+
+    #[command(flatten)]
     encryption: quic::ClientArgs,
+
+    #[command(flatten)]
+    network: NetworkArgs,
 }
 
 /// Bots that connect at a time; the others follow as these get in. A server need not put up with more
@@ -106,6 +114,10 @@ struct Load {
     players: Vec<Player>,
     /// Of the first of them.
     record: Option<RecordFile>,
+    /// Of all of them.
+    capture: Option<CaptureFile>,
+    /// The network that each of them is on.
+    lags: Lags,
 }
 
 /// Where the server is.
@@ -113,7 +125,7 @@ enum Server {
     /// Each bot has a socket of its own, or all share that of a meeting.
     Elsewhere(Route),
     /// It is in this process, and each bot reaches it over a memory link.
-    Here { host: Box<Host>, node: NodeId },
+    Here { host: Box<GameServer>, node: NodeId },
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -149,11 +161,14 @@ impl Load {
         let mut driver = new_driver()?;
         let typed = (args.connect.as_str(), args.protocol.port);
         let route = args.encryption.route(&mut driver, typed, stop)?;
+        let capture = args.capture.create(driver.now())?;
         Ok(Self {
             driver,
             server: Server::Elsewhere(route),
             players: Vec::new(),
             record: open_record(args)?,
+            capture,
+            lags: Lags::of_clients(&args.network),
         })
     }
 
@@ -162,8 +177,9 @@ impl Load {
         // Nobody is told the port; a link needs a node to lead to.
         let node = driver.bind("127.0.0.1:0".parse()?, Carries::Both)?;
         let secret = tickwire_net::secret().context("the system has no randomness")?;
-        let mut host = Host::new(args.seed, 0);
+        let mut host = GameServer::new(args.seed, 0);
         host.serve(args.protocol, driver.now(), secret, &Settings::default());
+        let capture = args.capture.create(driver.now())?;
         Ok(Self {
             driver,
             server: Server::Here {
@@ -172,6 +188,8 @@ impl Load {
             },
             players: Vec::new(),
             record: open_record(args)?,
+            capture,
+            lags: Lags::of_clients(&args.network),
         })
     }
 
@@ -194,6 +212,9 @@ impl Load {
             let record = self.record.as_ref().filter(|_| number == 0);
             let log = record.map(RecordFile::log);
             self.players.push(Player::new(args, number, at, log)?);
+            if let Some(capture) = &mut self.capture {
+                capture.add_client(args.protocol.name, args.protocol.port);
+            }
             connecting += 1;
         }
         Ok(())
@@ -255,12 +276,13 @@ impl Load {
             player.body.gateway_mut().disconnect(now);
         }
         let deadline = now + FAREWELL;
-        while self.driver.now() < deadline && self.anybody_there() {
+        while self.driver.now() < deadline && (self.anybody_there() || !self.lags.is_idle()) {
             self.drive(deadline, Driver::turn)?;
         }
         let now = self.driver.now();
         let record = self.record.as_mut();
-        record.map_or(Ok(()), |record| record.finish(now))
+        record.map_or(Ok(()), |record| record.finish(now))?;
+        self.capture.take().map_or(Ok(()), CaptureFile::finish)
     }
 
     /// Lets the driver have the sessions.
@@ -272,8 +294,20 @@ impl Load {
         if let Some(record) = &mut self.record {
             record.keep(self.driver.now())?;
         }
+        let count = self.players.len();
         let mut sessions = sessions(&mut self.server, &mut self.players);
-        let ran = run(&mut self.driver, until, &mut sessions);
+        let players = sessions.len() - count..sessions.len();
+        // What the sessions say, whatever becomes of it on their network.
+        let Self {
+            capture,
+            lags,
+            driver,
+            ..
+        } = self;
+        let first = players.start;
+        let ran = capture::run(capture.as_mut(), &mut sessions, first, |sessions| {
+            lags.run(sessions, players, |sessions| run(driver, until, sessions))
+        });
         ran.context("waiting for sockets failed")
     }
 

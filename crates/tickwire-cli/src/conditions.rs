@@ -3,11 +3,15 @@
 //! In: words such as `wifi`, `delay=80ms` or `up.loss=5%`, in an option, on a line of standard input. Out: what a
 //! [`Lag`](tickwire_sim::Lag) is made of. A word without a direction means both. The same words are shown back.
 
+mod lags;
+
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 use tickwire_sim::{Bottleneck, Bursts, Chance, Conditions, PRESETS, Pauses, Preset};
+
+pub(crate) use lags::Lags;
 
 /// Let the program feel a bad network.
 #[derive(Clone, Debug, Default, clap::Args)]

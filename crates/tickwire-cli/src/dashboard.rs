@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use tickwire_demo::{Host, OwnerId, Score, View};
+use tickwire_demo::{GameServer, OwnerId, Score, View};
 use tickwire_session::Instant;
 
 use crate::arena_canvas::{Blast, Blasts, Zoom};
@@ -78,7 +78,7 @@ impl Dashboard {
     }
 
     /// After a step: listens to the keys and shows the world, as often as eyes can follow.
-    pub(crate) fn refresh(&mut self, now: Instant, host: &Host, stop: &Stop) {
+    pub(crate) fn refresh(&mut self, now: Instant, host: &GameServer, stop: &Stop) {
         for event in self.screen.events() {
             if let Event::Key(key) = event {
                 self.picture.press(key, stop);

@@ -22,3 +22,14 @@ impl From<Difficulty> for Skill {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_is_what_they_are() {
+        let levels = [Difficulty::Easy, Difficulty::Normal, Difficulty::Hard].map(Skill::from);
+        assert_eq!(levels, [Skill::Easy, Skill::Normal, Skill::Hard]);
+    }
+}

@@ -16,6 +16,7 @@ use tickwire_net::{Driver, NodeId};
 use tickwire_session::{Addr, Ended, Instant, Session, StreamId};
 use tickwire_sim::Lag;
 
+use crate::capture::{self, CaptureFile};
 use leg::{Leg, News, Overrun};
 
 /// Silence after which an address that only sends datagrams is forgotten.
@@ -37,6 +38,8 @@ pub(crate) struct Forwarder {
     pub(crate) driver: Driver,
     /// What the entrance feels of the network, if it is to be bad.
     pub(crate) lag: Option<Lag>,
+    /// What clients at the entrance send and get, in a file.
+    pub(crate) capture: Option<CaptureFile>,
     /// By their nodes' positions. The first is the entrance.
     legs: Vec<Leg>,
     exits: Exits,
@@ -106,6 +109,7 @@ impl Forwarder {
         Self {
             driver,
             lag: None,
+            capture: None,
             legs: (0..legs).map(|_| Leg::default()).collect(),
             exits,
             most_routes,
@@ -133,9 +137,10 @@ impl Forwarder {
         let entrance = lagged.iter_mut().map(|lagged| lagged as &mut dyn Session);
         let others = legs.map(|leg| leg as &mut dyn Session);
         let mut sessions: Vec<_> = entrance.chain(others).collect();
-        self.driver
-            .turn(until, &mut sessions)
-            .context("waiting for sockets failed")?;
+        let turned = capture::run(self.capture.as_mut(), &mut sessions, ENTRANCE, |sessions| {
+            self.driver.turn(until, sessions)
+        });
+        turned.context("waiting for sockets failed")?;
         for leg in 0..self.legs.len() {
             while let Some(news) = self.legs[leg].poll_news() {
                 self.pass_on(leg, news)?;

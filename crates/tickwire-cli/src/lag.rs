@@ -14,10 +14,13 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
+use tickwire_capture::Role;
+use tickwire_demo::gateway::PROTOCOLS;
 use tickwire_net::{Carries, Driver};
 use tickwire_session::Instant;
 use tickwire_sim::{Lag, LinkCounters};
 
+use crate::capture::{CaptureArgs, CaptureFile};
 use crate::conditions::{Network, NetworkArgs};
 use crate::figures::{kbits, per_second};
 use crate::forward::{Exits, Forwarder};
@@ -43,6 +46,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     network: NetworkArgs,
+
+    #[command(flatten)]
+    capture: CaptureArgs,
 }
 
 const WORDS: &str = "\
@@ -86,6 +92,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let network = args.network.network().unwrap_or_default();
     // What the entrance sends goes down to the clients.
     forwarder.lag = Some(Lag::new(network.down, network.up, args.network.seed()));
+    forwarder.capture = args.capture.create(forwarder.driver.now())?;
+    if let Some(capture) = &mut forwarder.capture {
+        // As if the clients had talked to the server itself, whose port says which protocol it is.
+        let named = PROTOCOLS.iter().find(|protocol| protocol.port == to.port());
+        let name = named.map_or("lag", |protocol| protocol.name);
+        capture.add(name, to.port(), Role::Server(Some(to)));
+    }
     let proxy = Proxy {
         forwarder,
         network,
@@ -134,7 +147,7 @@ impl Proxy {
         }
         panel.close()?;
         println!("{}", self.summary());
-        Ok(ExitCode::SUCCESS)
+        self.finish_capture()
     }
 
     fn run_with_lines(mut self, stop: &Stop) -> anyhow::Result<ExitCode> {
@@ -162,6 +175,12 @@ impl Proxy {
             }
         }
         log.line(self.summary());
+        self.finish_capture()
+    }
+
+    fn finish_capture(self) -> anyhow::Result<ExitCode> {
+        let capture = self.forwarder.capture;
+        capture.map_or(Ok(()), CaptureFile::finish)?;
         Ok(ExitCode::SUCCESS)
     }
 

@@ -7,6 +7,7 @@ mod address;
 mod arena_canvas;
 mod bot_client;
 mod bots;
+mod capture;
 mod conditions;
 mod dashboard;
 mod difficulty;

@@ -33,6 +33,8 @@ use tickwire_session::Instant;
 
 use crate::address;
 use crate::arena_canvas::{Blast, Blasts, Camera, Zoom};
+use crate::capture::CaptureArgs;
+use crate::conditions::{Lags, NetworkArgs};
 use crate::misuse::Misuse;
 use crate::name;
 use crate::quic;
@@ -88,7 +90,13 @@ pub(crate) struct Args {
     record: Option<PathBuf>,
 
     #[command(flatten)]
+    capture: CaptureArgs,
+
+    #[command(flatten)]
     encryption: quic::ClientArgs,
+
+    #[command(flatten)]
+    network: NetworkArgs,
 }
 
 /// All that one drawing needs.
@@ -156,14 +164,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let node = driver.open();
     let asked = (args.connect.as_str(), args.protocol.name);
     let to = args.encryption.connect(&mut driver, node, &route, asked)?;
+    let mut capture = args.capture.create(driver.now())?;
+    if let Some(capture) = &mut capture {
+        capture.add_client(args.protocol.name, args.protocol.port);
+    }
+    let lags = Lags::of_clients(&args.network);
+    let felt = lags.network().map(|network| format!(" ({network})"));
     let seat = Seat {
         stop,
-        title: format!("{} {route}", args.protocol.name),
+        title: format!("{} {route}{}", args.protocol.name, felt.unwrap_or_default()),
         name: args.name.clone(),
         driver,
         server: to,
         record: args.record.as_deref().map(RecordFile::create).transpose()?,
+        capture,
         route,
+        lags,
     };
     let loadout = args.weapons.unwrap_or_default();
     let start = Start {

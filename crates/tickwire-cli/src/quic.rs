@@ -315,6 +315,10 @@ pub(crate) struct ClientArgs {
     )]
     join: Option<Code>,
 
+    /// Use the rendezvous server's relay only, so that neither side learns where the other is.
+    #[arg(long, requires = "join")]
+    relay_only: bool,
+
     #[command(flatten)]
     rendezvous: rendezvous::UserArgs,
 }
@@ -373,7 +377,7 @@ impl ClientArgs {
         let (Some(code), Some(server)) = (self.join, self.rendezvous.rendezvous()?) else {
             return Ok(Route::At(address::resolve(typed, self.default_port(port))?));
         };
-        let meeting = rendezvous::find(driver, code, server, stop)?;
+        let meeting = rendezvous::find(driver, (code, self.relay_only), server, stop)?;
         Ok(Route::By(Box::new(meeting)))
     }
 

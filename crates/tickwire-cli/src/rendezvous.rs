@@ -1,7 +1,7 @@
 //! `tickwire rendezvous`: the server by which players find each other; and the options of those who use one.
 //!
-//! In: what was typed. Out: a lobby on a UDP port, for STUN and QUIC, with a port of its own for each relay; or a
-//! [`Meeting`] for `serve`, `play` and `bots`.
+//! In: what was typed. Out: a lobby on a UDP port, for STUN and QUIC, with a port of its own for each relay, and a
+//! TCP port for those whom UDP does not reach; or a [`Meeting`] for `serve`, `play` and `bots`.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -14,7 +14,7 @@ use tickwire_net::quic::{Fingerprint, Identity, Server, Trust};
 use tickwire_net::rendezvous::{Meeting, PORT, PROTOCOL, Rendezvous};
 use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_rendezvous::limits::{CLIENTS_MAX, RELAY_BYTES, RELAY_RATE};
-use tickwire_rendezvous::{Budget, Code, Lobby, LobbyEvent, MemberEvent, Relay};
+use tickwire_rendezvous::{Budget, Carried, Code, Gate, Lobby, LobbyEvent, MemberEvent, Relay};
 use tickwire_session::{Events, Host, Instant, Session};
 
 use crate::log::Log;
@@ -28,7 +28,7 @@ use crate::{address, quic};
 /// --rendezvous` and `play --join CODE --rendezvous`; its port answers STUN, too.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Where to listen; without a port, 27478. Every player must be able to reach it by UDP.
+    /// Where to listen, by UDP and by TCP; without a port, 27478. Players whom UDP does not reach come by TCP.
     #[arg(long, value_name = "HOST[:PORT]")]
     listen: String,
 
@@ -109,7 +109,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 struct Office {
     driver: Driver,
     lobby: Lobby,
-    /// By their nodes' positions, from 1: the lobby is 0. A closed one stays until its place is used again.
+    /// Where the lobby's datagrams arrive.
+    node: NodeId,
+    gate: Gate,
+    /// By their nodes' positions, from 2: the lobby is 0, the gate 1. A closed one stays until its place is used again.
     relays: Vec<Option<Open>>,
     /// The node positions of relays, by pairing.
     places: BTreeMap<u32, usize>,
@@ -125,8 +128,12 @@ struct Office {
 struct Open {
     node: NodeId,
     pairing: u32,
+    port: u16,
     relay: Relay,
 }
+
+/// Nodes in front of the relays'.
+const FIRST_RELAY: usize = 2;
 
 impl Office {
     fn open(args: &Args) -> anyhow::Result<Self> {
@@ -144,6 +151,7 @@ impl Office {
             .listen_on(node, server)
             .context("cannot serve QUIC")?;
         let bound = driver.local_addr(node).unwrap_or(addr);
+        driver.bind(bound, Carries::Streams)?;
         let budget = Budget {
             rate: args.relay_rate,
             bytes: args.relay_bytes,
@@ -151,6 +159,8 @@ impl Office {
         };
         Ok(Self {
             lobby: Lobby::new(driver.now(), key, run),
+            node,
+            gate: Gate::default(),
             relays: Vec::new(),
             places: BTreeMap::new(),
             ports: args.relay_ports,
@@ -166,7 +176,7 @@ impl Office {
     fn turn(&mut self, until: Instant) -> anyhow::Result<()> {
         // Whatever stands at the place of a closed node is left alone.
         let mut idle: Vec<_> = self.relays.iter().map(|_| closed()).collect();
-        let mut sessions: Vec<&mut dyn Session> = vec![&mut self.lobby];
+        let mut sessions: Vec<&mut dyn Session> = vec![&mut self.lobby, &mut self.gate];
         for (open, idle) in self.relays.iter_mut().zip(&mut idle) {
             sessions.push(match open {
                 Some(open) => &mut open.relay,
@@ -186,6 +196,7 @@ impl Office {
                 });
             self.lobby.name(now, on, ip);
         }
+        self.exchange_packets(now);
         while let Some(event) = self.lobby.poll_event() {
             match event {
                 LobbyEvent::OpenRelay { pairing, key } => match self.open_relay(pairing, key) {
@@ -207,6 +218,35 @@ impl Office {
         Ok(())
     }
 
+    /// Moves datagrams between the streams of those who have only TCP, and the lobby's QUIC and relays. A stream
+    /// reaches nobody else.
+    fn exchange_packets(&mut self, now: Instant) {
+        while let Some(Carried { from, port, bytes }) = self.gate.poll_carried() {
+            if port == 0 {
+                self.driver.divert(from);
+                self.driver.inject(self.node, from, &bytes);
+            } else if let Some(open) = self.relay_at(port) {
+                open.relay.handle_carried(now, from, &bytes);
+            }
+        }
+        while let Some((to, bytes)) = self.driver.poll_diverted() {
+            self.gate.send(to, 0, &bytes);
+        }
+        for open in self.relays.iter_mut().flatten() {
+            while let Some((to, bytes)) = open.relay.poll_carried() {
+                self.gate.send(to, open.port, &bytes);
+            }
+        }
+        while let Some(gone) = self.gate.poll_closed() {
+            self.driver.end_diversion(gone);
+        }
+    }
+
+    fn relay_at(&mut self, port: u16) -> Option<&mut Open> {
+        let mut relays = self.relays.iter_mut().flatten();
+        relays.find(|open| open.port == port)
+    }
+
     /// Opens a relay on the next free port.
     fn open_relay(&mut self, pairing: u32, key: [u8; 16]) -> Option<u16> {
         let budget = self.budget?;
@@ -221,13 +261,14 @@ impl Office {
                 continue;
             };
             let relay = Relay::new(self.driver.now(), pairing, key, budget);
-            let place = node.index() - 1;
+            let place = node.index() - FIRST_RELAY;
             if self.relays.len() <= place {
                 self.relays.resize_with(place + 1, || None);
             }
             self.relays[place] = Some(Open {
                 node,
                 pairing,
+                port,
                 relay,
             });
             self.places.insert(pairing, place);
@@ -255,10 +296,11 @@ impl Office {
             }
         });
         format!(
-            "{:>6} s  sessions {}  relays {}  relayed {carried} bytes  {}",
+            "{:>6} s  sessions {}  relays {}  relayed {carried} bytes  by TCP {}  {}",
             self.driver.now().as_millis() / 1_000,
             self.lobby.sessions(),
             self.places.len(),
+            self.gate.streams(),
             counters.join("  "),
         )
     }
@@ -359,12 +401,15 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Finds a session and a path to it, with nobody else on the driver yet.
 pub(crate) fn find(
     driver: &mut Driver,
-    code: Code,
+    (code, is_relay_only): (Code, bool),
     rendezvous: Rendezvous,
     stop: &Stop,
 ) -> anyhow::Result<Meeting> {
     let server = rendezvous.server;
     let mut meeting = Meeting::join(driver, code, rendezvous)?;
+    if is_relay_only {
+        meeting.use_relay_only();
+    }
     let deadline = driver.now() + PATIENCE;
     let mut is_admitted = false;
     while driver.now() < deadline && !stop.is_asked() {
@@ -378,10 +423,9 @@ pub(crate) fn find(
                 MemberEvent::Path { .. } => return Ok(meeting),
                 MemberEvent::Admitted { .. } => is_admitted = true,
                 MemberEvent::Refused(why) => anyhow::bail!("{code}: {why}"),
-                MemberEvent::NoPath => anyhow::bail!(
-                    "{code}: no path to the host was found, not even by a relay: is UDP blocked here \
-                     or there?"
-                ),
+                MemberEvent::NoPath => {
+                    anyhow::bail!("{code}: no path to the host was found, not even by a relay")
+                }
                 _ => {}
             }
         }
@@ -404,6 +448,9 @@ pub(crate) fn describe(event: &MemberEvent) -> Option<String> {
             format!("the path is lost{why}; join again with the same code")
         }
         MemberEvent::NoPath => "no path was found".into(),
+        MemberEvent::Unheard => {
+            "the rendezvous server is not heard by UDP: going over TCP, which is slower".into()
+        }
         MemberEvent::ControlLost { .. } => {
             "the rendezvous server is gone; those who play go on, and it is tried again".into()
         }

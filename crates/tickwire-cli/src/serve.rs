@@ -16,12 +16,15 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant as WallClock};
 
 use anyhow::Context;
+use tickwire_capture::Role;
 use tickwire_demo::gateway::{Connect, Notice, PROTOCOLS, Paths, Protocol, Settings};
 use tickwire_demo::tiles::TileWorld;
-use tickwire_demo::{Host, Pace};
+use tickwire_demo::{GameServer, Pace};
 use tickwire_net::{Carries, Driver, NodeId};
 use tickwire_session::Instant;
 
+use crate::capture::{CaptureArgs, CaptureFile};
+use crate::conditions::{Lags, NetworkArgs};
 use crate::dashboard::Dashboard;
 use crate::difficulty::Difficulty;
 use crate::misuse::Misuse;
@@ -48,7 +51,7 @@ use report::Report;
 /// every player and ends. With --quic a line ends with `quic` and the server's fingerprint.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Which protocols to open: native if none is named, every one of them for `all`.
+    /// Which protocols to open. If none is named: native for `serve`, all of them without a subcommand.
     #[arg(value_name = "PROTOCOL", value_parser = address::protocols())]
     protocols: Vec<&'static [Protocol]>,
 
@@ -96,6 +99,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
+    #[command(flatten)]
+    capture: CaptureArgs,
+
     /// End by itself after this time.
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
@@ -126,6 +132,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     encryption: quic::ServerArgs,
+
+    #[command(flatten)]
+    network: NetworkArgs,
 }
 
 impl Args {
@@ -181,7 +190,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let skill = args.difficulty.into();
     let count = args.bots.unwrap_or_default();
     let pilots = args.pilots + company::share(count, &protocols).1;
-    let mut host = Host::with_skill(args.seed, pilots, skill);
+    let mut host = GameServer::with_skill(args.seed, pilots, skill);
     if let Some(tiles) = open_world(args, &protocols)? {
         host.set_tiles(tiles);
     }
@@ -205,6 +214,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let record = args.record.as_deref();
     let records = record.map_or(Ok(Vec::new()), |file| RecordFile::create_all(file, &names))?;
     let camera = Camera::install(&mut driver, &doors, &records);
+    let mut capture = args.capture.create(driver.now())?;
+    for (protocol, node) in &doors {
+        if let Some(capture) = &mut capture {
+            let role = Role::Server(driver.local_addr(*node));
+            capture.add(protocol.name, protocol.port, role);
+        }
+    }
     let saves = open_saves(args, &mut host, driver.now())?;
     let until = args
         .seconds
@@ -217,8 +233,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         saves,
         records,
         camera,
+        capture,
         encrypted,
         drain: Drain::new(args.drain),
+        lags: Lags::of_servers(&args.network),
     };
     let served = serve(&mut driver, &mut game, &mut face, &stop, until);
     // First, so that what comes next can be read, and a second Ctrl-C ends it at once.
@@ -228,12 +246,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let saved = save.map_or(Ok(()), |saves| saves.close(game.host.save()));
     let told = game.farewell(&mut driver);
     let recorded = game.finish_records(driver.now());
+    let captured = game.capture.take().map_or(Ok(()), CaptureFile::finish);
     // Whatever else went wrong, what was built is stored.
     let stored = game
         .host
         .close_tiles()
         .context("not everything built is stored");
-    let ended = [served, closed, saved, told, recorded, stored];
+    let ended = [served, closed, saved, told, recorded, captured, stored];
     ended.into_iter().collect::<anyhow::Result<()>>()?;
     Ok(ExitCode::SUCCESS)
 }
@@ -279,7 +298,11 @@ fn open_world(args: &Args, protocols: &[&Protocol]) -> anyhow::Result<Option<Til
 }
 
 /// Loads the savegame that is named, and finds where to keep the next.
-fn open_saves(args: &Args, host: &mut Host, now: Instant) -> anyhow::Result<Option<SaveFile>> {
+fn open_saves(
+    args: &Args,
+    host: &mut GameServer,
+    now: Instant,
+) -> anyhow::Result<Option<SaveFile>> {
     if host.save().is_none() && (args.save.is_some() || args.load.is_some()) {
         anyhow::bail!(Misuse(
             "--save and --load are about savegames, which none of these protocols has: add \
@@ -316,7 +339,7 @@ impl Face {
     fn show(
         &mut self,
         now: Instant,
-        host: &Host,
+        host: &GameServer,
         notices: &[Notice],
         report: Option<Report>,
         stop: &Stop,
@@ -357,7 +380,7 @@ fn serve(
     until: Option<Instant>,
 ) -> anyhow::Result<()> {
     let mut pace = Pace::new(driver.now());
-    let mut notices = Vec::new();
+    let mut notices: Vec<_> = game.network_notice().into_iter().collect();
     let mut was_busy = false;
     while until.is_none_or(|until| driver.now() < until) {
         if stop.is_asked() {
@@ -377,6 +400,7 @@ fn serve(
             camera,
             encrypted,
             drain,
+            ..
         } = &mut *game;
         if let Some(encrypted) = encrypted {
             encrypted.read_again(driver);

@@ -51,6 +51,7 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
             impl replica::Replicate for #name {
                 const FIELDS: &'static [replica::Field] = &FIELDS;
 
+                #[inline]
                 fn store(
                     &self,
                     row: &mut replica::RowWriter<'_>,

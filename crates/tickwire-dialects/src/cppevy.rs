@@ -40,7 +40,7 @@ pub use client::{
     FetchError, Phase,
 };
 pub use id::{ActionId, Archetype, Component, EventId, StateId, SyncId};
-pub use message::inspect;
+pub use message::{inspect, inspect_next};
 pub use registry::{ActionUse, Delivery, Registry};
 pub use server::{
     ActionToken, Answer, Audience, BadAsset, Departure, NoFreeId, PublishError, Server,

@@ -78,3 +78,15 @@ pub fn inspect(
     }
     Ok(())
 }
+
+/// Shows `trace` the first message of a piece of a stream; how long it is.
+pub fn inspect_next(
+    from_client: bool,
+    bytes: &[u8],
+    trace: &mut dyn Trace,
+) -> Result<usize, DecodeError> {
+    let way = message::Way::new(from_client, true);
+    let mut r = Reader::traced(bytes, trace);
+    r.group("message", |r| message::Message::decode(r, way))?;
+    Ok(r.position())
+}

@@ -38,7 +38,7 @@ pub mod states {}
 pub use client::{
     ActError, Client, ClientConfig, ClientCounters, ClientEvent, EndReason, Entity, Phase,
 };
-pub use inspect::inspect;
+pub use inspect::{Inspector, inspect};
 pub use message::{Look, Version};
 pub use name::BadName;
 pub use place::{

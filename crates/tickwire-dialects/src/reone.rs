@@ -38,12 +38,12 @@ pub use client::{
     SteerError, Steering, View, Whole, limits as client_limits,
 };
 pub use id::{CallId, ClientId, EventId, ModuleNumber, ObjectId, PacketSeq, SnapshotSeq};
-pub use inspect::{inspect, inspect_datagram};
+pub use inspect::{inspect, inspect_datagram, inspect_next};
 pub use resource::{BASE, MANIFEST};
 pub use scope::{GLOBAL, Item, ScopeError, ScopeState};
 pub use server::{
-    AnswerError, Command, Departure, Module, ModuleError, Object, Question, Reply, Seat, Seen,
-    Server, ServerConfig, ServerCounters, ServerEvent, limits as server_limits,
+    AnswerError, Command, Departure, Module, ModuleError, Object, Question, Reply, Seat, Server,
+    ServerConfig, ServerCounters, ServerEvent, ShownAt, limits as server_limits,
 };
 pub use status::{AnyStatus, CreatureStatus, Mode, SpatialStatus};
 pub use stream::Inbox;

@@ -98,6 +98,12 @@ impl<S: Events> Driven<S> {
         STORM
     }
 
+    /// Whether bytes may come on a stream.
+    pub(crate) fn is_open(&self, on: StreamId) -> bool {
+        let stream = self.streams.get(&on);
+        stream.is_some_and(|stream| stream.room.is_some())
+    }
+
     /// Bytes of a stream, in two pieces if they are longer than `cut`.
     pub(crate) fn stream(&mut self, on: StreamId, bytes: &[u8], cut: usize) {
         let (first, second) = bytes.split_at(cut.min(bytes.len()));

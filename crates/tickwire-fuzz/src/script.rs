@@ -69,4 +69,21 @@ impl<'a> Script<'a> {
         text.truncate(text.floor_char_boundary(most));
         text
     }
+
+    /// Cuts a packet, makes it longer than the `longest` there may be, or changes one of its bytes.
+    pub(crate) fn harm(&mut self, packet: &mut Vec<u8>, longest: usize) {
+        let at = usize::from(self.u16()) % packet.len();
+        match self.u8() {
+            0 => packet.truncate(at),
+            0xff => packet.resize(longest + 1 + at, 0),
+            change => packet[at] ^= change,
+        }
+    }
+
+    /// The same one time in eight.
+    pub(crate) fn harm_seldom(&mut self, packet: &mut Vec<u8>, longest: usize) {
+        if !packet.is_empty() && self.u8() & 7 == 7 {
+            self.harm(packet, longest);
+        }
+    }
 }

@@ -12,6 +12,7 @@ mod event;
 mod input_clock;
 mod own;
 mod playback;
+mod provisional;
 mod receive;
 mod world;
 mod write;
@@ -43,6 +44,7 @@ use world::Joined;
 use write::LatestOut;
 
 pub use event::{Asked, ClientCounters, ClientEvent};
+pub use provisional::ProvisionalId;
 
 /// Who joins where.
 #[derive(Clone, Debug)]
@@ -150,6 +152,13 @@ impl<G: Game> Client<G> {
     /// The player's own entity, predicted.
     pub fn own<T: Archetype<G::Things>>(&self) -> Option<(EntityId, T)> {
         self.joined.as_ref()?.own()
+    }
+
+    /// What this client spawned ahead of the server ([`Game::spawns`]) and does not have of it yet. When it has,
+    /// the thing is in [`view`](Self::view), and moves on as it did here.
+    pub fn provisional<T: Archetype<G::Things>>(&self) -> impl Iterator<Item = (ProvisionalId, T)> {
+        let joined = self.joined.iter();
+        joined.flat_map(|joined| joined.provisional())
     }
 
     /// Says something to the server, reliably and in order.

@@ -69,6 +69,19 @@ pub trait Game: Sized + 'static {
     ///
     /// Unless implemented, nothing is predicted.
     fn step(_own: &mut Self::Things, _input: &Self::Input) {}
+
+    /// What a player's client spawns at once because of an input, before its server has: a shot, mostly. It is
+    /// asked after [`step`](Self::step), and should answer as the server does when it calls
+    /// [`spawn_from_input`](crate::Server::spawn_from_input): by what `own` and `input` say.
+    ///
+    /// Unless implemented, nothing is spawned ahead.
+    fn spawns(_own: &Self::Things, _input: &Self::Input) -> Option<Self::Things> {
+        None
+    }
+
+    /// One tick of a thing that came of [`spawns`](Self::spawns): on its player's client, which shows it ahead of
+    /// the server like the player's own. A server moves its things as it likes, and best by the same rule.
+    fn coast(_thing: &mut Self::Things) {}
 }
 
 /// What the two sides of a game must agree on: the kinds of entity of its world, in order, and behind them its

@@ -30,20 +30,40 @@ fn inspect_stream(
     let mut at = 0;
     while at < bytes.len() {
         let rest = bytes.get(at..).unwrap_or_default();
-        let (kind, head, length) = shifted(trace, at, |trace| inspect_head(rest, trace))?;
-        let body = rest.get(head..head + length).unwrap_or_default();
-        at += head;
-        inspect_frame((from_client, kind), body, at, trace)
-            .map_err(|error| error.behind(bits(at)))?;
-        at += length;
+        let read = shifted(trace, at, |trace| inspect_next(from_client, rest, trace));
+        at += read.map_err(|error| error.behind(bits(at)))?;
     }
     Ok(())
 }
 
+/// Shows `trace` the first frame of a piece of a stream; how long it is.
+pub fn inspect_next(
+    from_client: bool,
+    bytes: &[u8],
+    trace: &mut dyn Trace,
+) -> Result<usize, DecodeError> {
+    let (kind, head, length) = inspect_head(from_client, bytes, trace)?;
+    let body = bytes.get(head..head + length).unwrap_or_default();
+    inspect_frame((from_client, kind), body, head, trace)
+        .map_err(|error| error.behind(bits(head)))?;
+    Ok(head + length)
+}
+
 /// A frame's kind, where its body begins and how long that is.
-fn inspect_head(bytes: &[u8], trace: &mut dyn Trace) -> Result<(u8, usize, usize), DecodeError> {
+fn inspect_head(
+    from_client: bool,
+    bytes: &[u8],
+    trace: &mut dyn Trace,
+) -> Result<(u8, usize, usize), DecodeError> {
     let mut r = Reader::traced(bytes, trace);
-    let (kind, length) = r.group("frame", |r| Ok((r.u8("kind")?, r.varint("length")?)))?;
+    let (kind, length) = r.group("frame", |r| {
+        let kind = r.u8("kind")?;
+        r.means(match from_client {
+            true => Up::name_of(kind),
+            false => Down::name_of(kind),
+        });
+        Ok((kind, r.varint("length")?))
+    })?;
     let (head, length) = (r.position(), length as usize);
     if r.remaining() < length {
         // The rest has not arrived, or was not recorded.

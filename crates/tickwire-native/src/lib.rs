@@ -31,9 +31,9 @@ mod reliable;
 mod server;
 mod ticket;
 
-pub use client::{Asked, Client, ClientConfig, ClientCounters, ClientEvent, Phase};
+pub use client::{Asked, Client, ClientConfig, ClientCounters, ClientEvent, Phase, ProvisionalId};
 pub use game::{Game, schema};
-pub use inspect::inspect;
+pub use inspect::{inspect, inspect_next};
 pub use message::Role;
 pub use reason::EndReason;
 pub use server::{

@@ -98,5 +98,15 @@ pub const FAREWELL: Duration = Duration::from_secs(2);
 /// How many narrow datagram paths are remembered before they belong to somebody.
 pub const NARROW_PATHS: usize = 1_024;
 
+/// An acknowledgement waits for the next input if that comes this soon: at 60 ticks a second, always.
+pub const ACK_PATIENCE: Duration = Duration::from_millis(20);
+
+/// Things that a client has spawned before its server did. What exceeds them is shown when the server has it.
+pub const PROVISIONAL_MAX: usize = 64;
+
+/// How long after its input's tick a provisional thing waits to be confirmed, in the server's time: a stream may have
+/// to repeat the confirmation.
+pub const PROVISIONAL_PATIENCE: Duration = Duration::from_secs(1);
+
 /// Between two datagrams of a client that has no inputs to send.
 pub const KEEP_ALIVE: Duration = Duration::from_millis(100);

@@ -56,6 +56,9 @@ pub(crate) const MANIFEST: &str = "manifest";
 pub struct ServerConfig {
     /// How many may take part, those who look on included.
     pub players: usize,
+    /// How many of them may come from one address, those who are away included: otherwise one machine could keep
+    /// everybody else out. Over QUIC the driver holds addresses to their share.
+    pub players_a_host: usize,
     /// How many entities there may be.
     pub entities: u32,
     /// How many bytes of the world's state a player is sent in each send, at most.
@@ -68,6 +71,7 @@ impl Default for ServerConfig {
     fn default() -> Self {
         Self {
             players: 1_024,
+            players_a_host: 512,
             entities: 1 << 16,
             // Half a megabit a second at 20 sends: what a poor connection takes.
             budget: 4_000,
@@ -183,13 +187,22 @@ impl<G: Game> Server<G> {
         Ok(id)
     }
 
-    /// Which entity is a player's own; of one who left, which was, until it is despawned.
+    /// Puts an entity into the world that comes of what a player wants in this tick: a shot, mostly. The player's
+    /// client, which may have spawned it already ([`Game::spawns`]), replaces its own by it.
+    pub fn spawn_from_input(
+        &mut self,
+        player: PlayerId,
+        thing: impl Into<G::Things>,
+    ) -> Result<EntityId, WorldError> {
+        let id = self.spawn(thing)?;
+        let tick = low_half(self.world.tick().next());
+        self.tell_one(player, &Down::Keyed { tick, entity: id.0 });
+        Ok(id)
+    }
+
+    /// Which entity is a player's own.
     pub fn own(&self, player: PlayerId) -> Option<EntityId> {
-        match self.players.get(&player) {
-            Some(player) => player.own,
-            // It may have been spawned after the player left, by a game that had not heard of it yet.
-            None => self.world.owned(player).last().copied(),
-        }
+        self.players.get(&player)?.own
     }
 
     /// Takes an entity out of the world.
@@ -494,6 +507,16 @@ impl<G: Game> Server<G> {
         self.push_event(ServerEvent::Late { dropped });
     }
 
+    /// A game that is told that a player left need not tidy up after it. What it spawned for a player of whose
+    /// leaving it had not heard goes, too.
+    fn despawn_owned(&mut self, player: PlayerId) {
+        let owned = self.world.owned(player).to_vec();
+        for id in owned {
+            let despawned = self.world.despawn(id);
+            debug_assert!(despawned.is_ok(), "what is owned is there");
+        }
+    }
+
     fn set_own(&mut self, player: PlayerId, own: Option<EntityId>) {
         if let Some(it) = self.players.get_mut(&player) {
             it.own = own;
@@ -664,7 +687,12 @@ impl<G: Game> Events for Server<G> {
     fn poll_event(&mut self) -> Option<ServerEvent<G>> {
         loop {
             let event = match self.events.pop_front()? {
-                Waiting::Event(event) => Some(event),
+                Waiting::Event(event) => {
+                    if let ServerEvent::Left { player, .. } = event {
+                        self.despawn_owned(player);
+                    }
+                    Some(event)
+                }
                 // Of somebody who left since, there is none.
                 Waiting::Latest(player, channel) => self.take_latest(player, channel),
             };

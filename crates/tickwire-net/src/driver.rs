@@ -4,6 +4,7 @@
 //! the sessions do. This file decides *when* things happen and for how long; carrying out one order of
 //! a session is in `orders`, serving one socket that is ready in `serve`.
 
+pub(crate) mod divert;
 mod links;
 mod orders;
 mod quic;

@@ -283,6 +283,12 @@ pub const STATUS_ANSWERS: u32 = 64;
 /// See [`STATUS_ANSWERS`]: 100 a second follow.
 pub const STATUS_REFILL: Duration = Duration::from_millis(10);
 
+/// Addresses whose packets go by another way than a socket: as many as a rendezvous server has streams for.
+pub const DIVERTED_ADDRS: usize = 4_096;
+
+/// Packets that wait to be taken there; beyond that the oldest are lost.
+pub const DIVERTED_PACKETS: usize = 1_024;
+
 /// Longest ticket.
 pub const TICKET_LONGEST: usize = 512;
 

@@ -51,6 +51,7 @@ use slab::Slab;
 use tickwire_session::{Instant, Session};
 
 use crate::Counters;
+use crate::driver::divert::Diverted;
 use crate::limits::LINK_FAILURES;
 use crate::outgoing::{Outgoing, Route};
 use crate::sockets::Sockets;
@@ -82,6 +83,8 @@ pub(crate) struct Quic {
     outgoing: Outgoing,
     /// Why the last links ended, by number.
     failures: BTreeMap<u64, LinkFailure>,
+    /// Packets that go by another way.
+    pub(crate) diverted: Diverted,
     /// Where a connection writes its packets.
     pub(crate) packets: Vec<u8>,
 }
@@ -97,6 +100,7 @@ impl Quic {
             held: BTreeSet::new(),
             outgoing: Outgoing::new(),
             failures: BTreeMap::new(),
+            diverted: Diverted::default(),
             packets: Vec::new(),
         }
     }
@@ -187,6 +191,9 @@ impl Quic {
         sockets: &Sockets,
         counters: &mut Counters,
     ) {
+        if self.diverted.takes(route.to, segment, &self.packets) {
+            return;
+        }
         self.outgoing.bytes().extend_from_slice(&self.packets);
         self.outgoing.stage(route, segment, sockets, counters);
     }

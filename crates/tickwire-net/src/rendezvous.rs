@@ -3,13 +3,15 @@
 //! A [`Meeting`] is a [`Member`] on a real socket, which it shares with the game's QUIC: a host's server listens
 //! there, a joiner's clients connect from there. In: turns of the driver, then [`Meeting::poll`]. Out: what
 //! happened. Connecting to the rendezvous server again, and leading the game's connections over the path that
-//! is best at the moment, is done in here. See `tickwire-rendezvous` for what is said on the way.
+//! is best at the moment, is done in here; so is going over TCP where UDP does not get out. See `tickwire-rendezvous` for what is said on the way.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
-use tickwire_rendezvous::{Code, Fingerprint as Shown, Member, MemberEvent, Purpose, Register};
+use tickwire_rendezvous::{
+    Code, Fingerprint as Shown, Member, MemberEvent, PathKind, Purpose, Register,
+};
 use tickwire_session::{Addr, Events, Instant, Session};
 
 use crate::quic::{Client, Fingerprint, Server, Trust};
@@ -55,6 +57,10 @@ pub struct Meeting {
     path: Option<SocketAddr>,
     retry: Duration,
     retry_at: Option<Instant>,
+    /// The connection to the rendezvous server.
+    control: Option<Addr>,
+    /// UDP does not get there: everything goes over TCP.
+    is_blocked: bool,
 }
 
 impl Meeting {
@@ -137,6 +143,8 @@ impl Meeting {
             path: None,
             retry: RETRY_FIRST,
             retry_at: None,
+            control: None,
+            is_blocked: false,
         };
         meeting.call(driver)?;
         Ok(meeting)
@@ -145,6 +153,10 @@ impl Meeting {
     /// Connects to the rendezvous server.
     fn call(&mut self, driver: &mut Driver) -> io::Result<()> {
         let server = self.rendezvous.server;
+        if self.is_blocked && !self.member.is_carried() {
+            self.member.carry(server.into());
+            driver.divert(server);
+        }
         let client = Client {
             to: server,
             name: server.ip().to_string(),
@@ -153,6 +165,7 @@ impl Meeting {
             ticket: Vec::new(),
         };
         let link = driver.connect(self.node, client)?;
+        self.control = Some(link);
         self.member.connect(driver.now(), link);
         Ok(())
     }
@@ -165,6 +178,11 @@ impl Meeting {
     /// Its session, for the driver's turn.
     pub const fn session(&mut self) -> &mut dyn Session {
         &mut self.member
+    }
+
+    /// Uses a relay only, so that neither side learns where the other is. To be called before the first turn.
+    pub const fn use_relay_only(&mut self) {
+        self.member.use_relay_only();
     }
 
     /// How many play, for those who look at the list.
@@ -182,11 +200,19 @@ impl Meeting {
             self.retry_at = None;
             self.call(driver)?;
         }
+        self.exchange_packets(driver);
         let event = self.member.poll_event();
         match &event {
             Some(MemberEvent::Admitted { fingerprint, .. }) => self.host = Some(*fingerprint),
-            Some(MemberEvent::Path { to, .. }) => {
+            Some(MemberEvent::Unheard) => {
+                self.is_blocked = true;
+                self.call(driver)?;
+            }
+            Some(MemberEvent::Path { kind, to }) => {
                 self.path = Some(*to);
+                if self.is_blocked && *kind == PathKind::Relayed {
+                    driver.divert(*to);
+                }
                 driver.redirect(self.node, *to);
             }
             Some(MemberEvent::Registered { .. }) => self.retry = RETRY_FIRST,
@@ -197,6 +223,27 @@ impl Meeting {
             _ => {}
         }
         Ok(event)
+    }
+
+    /// Moves packets between QUIC and the member's stream, if it has one.
+    fn exchange_packets(&mut self, driver: &mut Driver) {
+        if !self.is_blocked {
+            return;
+        }
+        while let Some((to, packet)) = driver.poll_diverted() {
+            self.member.carry_packet(to, &packet);
+        }
+        while let Some((from, packet)) = self.member.poll_packet() {
+            if from == self.rendezvous.server {
+                if let Some(control) = self.control {
+                    driver.inject_link(control, from, &packet);
+                }
+            } else {
+                // What answers has to go back the same way.
+                driver.divert(from);
+                driver.inject(self.node, from, &packet);
+            }
+        }
     }
 
     /// When [`poll`](Self::poll) has something to do even if nothing happens.

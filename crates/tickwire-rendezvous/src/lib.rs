@@ -3,7 +3,8 @@
 //! Three [sessions](tickwire_session::Session), without sockets, clocks or randomness like every other. A
 //! [`Lobby`] is the server that everybody can reach. A [`Member`] is whoever hosts a game or joins one; it
 //! shares its UDP socket with the game's QUIC, so that the path that it finds is the game's. A [`Relay`] carries
-//! the packets of two members between whom no path was found.
+//! the packets of two members between whom no path was found. A [`Gate`] is the server's door for members whose
+//! network lets only TCP out.
 //!
 //! ```text
 //!      host                           lobby                          joiner
@@ -32,7 +33,9 @@
 
 extern crate alloc;
 
+mod carried;
 mod code;
+mod gate;
 pub mod limits;
 mod lobby;
 mod member;
@@ -41,7 +44,9 @@ pub mod probe;
 mod relay;
 pub mod stun;
 
+pub use carried::{read_carried, write_carried};
 pub use code::{CODE_LENGTH, Code, Fingerprint, NoCode, Secret};
+pub use gate::{Carried, Gate};
 pub use lobby::{Lobby, LobbyEvent};
 pub use member::{Member, MemberEvent, PathKind, Purpose};
 pub use message::{Candidate, CandidateKind, Listing, Refusal, Register, RelayEnd};

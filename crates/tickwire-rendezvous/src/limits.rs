@@ -123,5 +123,21 @@ pub const RELAY_WAITING: usize = 512;
 /// The largest datagram that a relay forwards: what an Ethernet carries.
 pub const RELAY_LARGEST: usize = 1_472;
 
+/// A member that has got no STUN answer for so long takes UDP to be blocked: ten questions were asked.
+pub const UDP_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Streams of members whose network lets only TCP out.
+pub const GATE_STREAMS: usize = 1_024;
+
+/// The largest datagram that such a stream carries.
+pub const CARRIED_LARGEST: usize = RELAY_LARGEST;
+
+/// Bytes that wait for such a stream: a quarter of a second of [`RELAY_RATE`]. What is older is of no use to a
+/// game.
+pub const CARRIED_WAITING: usize = 64 * 1_024;
+
+/// Datagrams that came on such streams and wait for whoever they are for; beyond that they are dropped.
+pub const CARRIED_IN: usize = 1_024;
+
 /// Events that an embedder has not taken; beyond that the oldest go.
 pub const EVENTS_MAX: usize = 1_024;

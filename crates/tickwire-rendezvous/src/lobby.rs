@@ -346,14 +346,7 @@ impl Lobby {
             Up::Update {
                 players,
                 candidates,
-            } => {
-                if let Standing::Hosting(code) = client.standing
-                    && let Some(hosted) = self.sessions.get_mut(&code)
-                {
-                    hosted.players = players;
-                    hosted.candidates = candidates;
-                }
-            }
+            } => self.handle_update(on, players, candidates),
             Up::Join { code, candidates } => self.handle_join(now, on, ip, code, candidates),
             Up::WantRelay { pairing } => self.handle_want_relay(on, pairing),
             Up::ReleaseRelay { pairing } => self.handle_release_relay(on, pairing),
@@ -497,6 +490,39 @@ impl Lobby {
                 name,
             },
         );
+    }
+
+    /// A member knows more of its own addresses: those who look for it have to know, too.
+    fn handle_update(&mut self, on: StreamId, players: u16, candidates: Vec<Candidate>) {
+        let Some(client) = self.clients.get(&on) else {
+            return;
+        };
+        let pairings: Vec<_> = client.pairings.iter().copied().collect();
+        if let Standing::Hosting(code) = client.standing
+            && let Some(hosted) = self.sessions.get_mut(&code)
+        {
+            hosted.players = players;
+            if hosted.candidates == candidates {
+                return;
+            }
+            hosted.candidates.clone_from(&candidates);
+        }
+        for pairing in pairings {
+            let other = self.pairings.get(&pairing).map(|paired| {
+                let [host, joiner] = paired.members;
+                if host == on { joiner } else { host }
+            });
+            let candidates = candidates.clone();
+            if let Some(other) = other {
+                self.say(
+                    other,
+                    &Down::Candidates {
+                        pairing,
+                        candidates,
+                    },
+                );
+            }
+        }
     }
 
     fn number_pairing(&mut self) -> u32 {
@@ -723,7 +749,7 @@ impl Events for Lobby {
 }
 
 /// What is counted as one address: all of a house's IPv6 addresses begin with the same 64 bits.
-fn network(ip: IpAddr) -> IpAddr {
+pub(crate) fn network(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(ip) => ip.into(),
         IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() >> 64 << 64).into(),

@@ -5,6 +5,7 @@
 //! packets do not come by here: they share the socket, and go straight to the path that was found. One
 //! session serves a host with all who join it.
 
+mod carriage;
 mod control;
 mod pairing;
 
@@ -22,10 +23,11 @@ use tickwire_session::{
 };
 
 use crate::code::{Code, Fingerprint, Secret};
-use crate::limits::{CANDIDATES_MAX, EVENTS_MAX, KEEP_ALIVE, PAIRINGS_A_MEMBER};
+use crate::limits::{CANDIDATES_MAX, EVENTS_MAX, KEEP_ALIVE, PAIRINGS_A_MEMBER, UDP_PATIENCE};
 use crate::message::{Candidate, CandidateKind, Down, Listing, Refusal, Register, RelayEnd, Up};
-use crate::probe::{Probe, Role};
+use crate::probe::{PROBE_LENGTH, Probe, Role};
 use crate::stun::{self, TransactionId};
+use carriage::Carriage;
 use control::Control;
 use pairing::{Decision, Pairing};
 
@@ -85,6 +87,8 @@ pub enum MemberEvent {
     Knocked,
     /// The public sessions.
     Listed(Vec<Listing>),
+    /// The server answers no datagram: this network lets no UDP out, it seems. [`Member::carry`] goes on by TCP.
+    Unheard,
     /// The control connection ended. Paths live on; [`Member::connect`] begins another.
     ControlLost {
         /// How it ended.
@@ -99,6 +103,15 @@ pub struct Member {
     /// Where the server answers STUN; its relays have the same address.
     server: SocketAddr,
     control: Control,
+    /// Control streams that were dialled, modulo those that carry.
+    dialled: u32,
+    /// Those that another took the place of, and that are to be cut.
+    stale: Vec<StreamId>,
+    carriage: Carriage,
+    /// No address is told, and none tried.
+    is_hidden: bool,
+    /// Whether it was said that nothing is heard.
+    is_unheard: bool,
     asked: Asked,
     local: Option<SocketAddr>,
     stun: Stun,
@@ -124,7 +137,9 @@ struct Stun {
     began: Instant,
     next: Instant,
     asked: u64,
+    /// Of the question that is asked, and asked again until it is answered.
     transaction: TransactionId,
+    is_answered: bool,
     mapped: Option<SocketAddr>,
     is_due: bool,
 }
@@ -155,6 +170,7 @@ impl Member {
             next: now,
             asked: 0,
             transaction: TransactionId::default(),
+            is_answered: true,
             mapped: None,
             is_due: false,
         };
@@ -163,6 +179,11 @@ impl Member {
             purpose,
             server,
             control: Control::Idle,
+            dialled: 0,
+            stale: Vec::new(),
+            carriage: Carriage::default(),
+            is_hidden: false,
+            is_unheard: false,
             asked: Asked::No,
             local: None,
             stun,
@@ -184,7 +205,43 @@ impl Member {
     /// Opens the control stream to the server, whatever it is called.
     pub fn connect(&mut self, now: Instant, server: Addr) {
         self.asked = Asked::No;
-        self.control.dial(now, server);
+        self.stale.extend(self.control.unfinished());
+        let on = StreamId::Dialled(self.dialled);
+        self.dialled = (self.dialled + 1) % carriage::FIRST;
+        self.control.dial(now, on, server);
+    }
+
+    /// Has datagrams for the server's relays go on a stream to its [`Gate`](crate::Gate). STUN still asks by
+    /// datagram: should it be answered after all, direct paths are looked for.
+    pub fn carry(&mut self, gate: Addr) {
+        self.carriage.abort();
+        self.carriage.dial(gate);
+    }
+
+    /// Whether there is such a stream.
+    pub const fn is_carried(&self) -> bool {
+        self.carriage.is_used()
+    }
+
+    /// Sends a packet of QUIC on that stream, to the server or one of its relays.
+    pub fn carry_packet(&mut self, to: SocketAddr, packet: &[u8]) {
+        let port = if to == self.server { 0 } else { to.port() };
+        self.carriage.push(port, packet);
+    }
+
+    /// A packet of QUIC that came on that stream, and the address that it would have come from.
+    pub fn poll_packet(&mut self) -> Option<(SocketAddr, Vec<u8>)> {
+        let (port, packet) = self.carriage.packets.pop_front()?;
+        let from = match port {
+            0 => self.server,
+            _ => SocketAddr::new(self.server.ip(), port),
+        };
+        Some((from, packet))
+    }
+
+    /// Uses a relay only, so that neither player learns where the other is. Said before anything else.
+    pub const fn use_relay_only(&mut self) {
+        self.is_hidden = true;
     }
 
     /// How many play, for those who look at the list.
@@ -202,12 +259,15 @@ impl Member {
         self.pairings.values().find_map(|pairing| pairing.addr())
     }
 
+    /// Tells the server, and by it everybody who is looking for a path to here, what is known by now.
     fn update(&mut self) {
-        let candidates = self.candidates();
-        if let Purpose::Host(register) = &self.purpose
-            && self.asked == Asked::Yes
-        {
-            let players = register.players;
+        let players = match &self.purpose {
+            Purpose::Host(register) => register.players,
+            Purpose::Join(_) => 0,
+            Purpose::List(_) => return,
+        };
+        if self.asked == Asked::Yes {
+            let candidates = self.candidates();
             self.control.say(&Up::Update {
                 players,
                 candidates,
@@ -216,6 +276,9 @@ impl Member {
     }
 
     fn candidates(&self) -> Vec<Candidate> {
+        if self.is_hidden {
+            return Vec::new();
+        }
         let mapped = self.stun.mapped;
         let local = self.local.filter(|local| Some(*local) != mapped);
         let mapped_kind = match self.local == mapped {
@@ -235,6 +298,14 @@ impl Member {
             .chain(mapped)
             .take(CANDIDATES_MAX)
             .collect()
+    }
+
+    /// Which of the other member's addresses are tried.
+    const fn tried<'a>(&self, candidates: &'a [Candidate]) -> &'a [Candidate] {
+        match self.is_hidden {
+            true => &[],
+            false => candidates,
+        }
     }
 
     /// Says what this member wants, once its own address is known or not to be had.
@@ -296,7 +367,8 @@ impl Member {
                     self.counters.knocks_dropped += 1;
                     return;
                 }
-                let new = Pairing::new(now, pairing, key, Role::Host, &candidates);
+                let candidates = self.tried(&candidates);
+                let new = Pairing::new(now, pairing, key, Role::Host, candidates);
                 self.pairings.insert(pairing, new);
                 self.tell(MemberEvent::Knocked);
             }
@@ -311,7 +383,8 @@ impl Member {
                 if !matches!(self.purpose, Purpose::Join(_)) || !self.pairings.is_empty() {
                     return;
                 }
-                let new = Pairing::new(now, pairing, key, Role::Joiner, &candidates);
+                let candidates = self.tried(&candidates);
+                let new = Pairing::new(now, pairing, key, Role::Joiner, candidates);
                 self.pairings.insert(pairing, new);
                 self.tell(MemberEvent::Admitted {
                     fingerprint,
@@ -331,6 +404,15 @@ impl Member {
                     self.relay_end = Some(why);
                 }
             }
+            Down::Candidates {
+                pairing,
+                candidates,
+            } => {
+                let is_tried = !self.is_hidden;
+                if let Some(pairing) = self.pairings.get_mut(&pairing).filter(|_| is_tried) {
+                    pairing.add_candidates(now, &candidates);
+                }
+            }
             Down::Listed(listings) => self.tell(MemberEvent::Listed(listings)),
             Down::Alive => {}
         }
@@ -347,6 +429,7 @@ impl Member {
             return;
         };
         self.stun.next = now + KEEP_ALIVE;
+        self.stun.is_answered = true;
         if self.stun.mapped.replace(mapped) != Some(mapped) {
             self.update();
         }
@@ -394,6 +477,36 @@ impl Member {
         self.pairings.retain(|_, pairing| !pairing.is_over(now));
     }
 
+    /// Says once that nothing is heard.
+    fn notice_silence(&mut self, now: Instant) {
+        let is_silent = self.stun.mapped.is_none() && now >= self.stun.began + UDP_PATIENCE;
+        if is_silent && !self.is_unheard {
+            self.is_unheard = true;
+            self.tell(MemberEvent::Unheard);
+        }
+    }
+
+    fn handle_carried(&mut self, now: Instant, bytes: &[u8]) {
+        match self.carriage.receive(bytes) {
+            Ok(datagrams) => {
+                for (port, bytes) in datagrams {
+                    let from = SocketAddr::new(self.server.ip(), port);
+                    if Probe::is_probe(&bytes) {
+                        self.handle_probe(now, from, &bytes);
+                    } else {
+                        self.counters.datagrams_unknown += 1;
+                    }
+                }
+            }
+            Err(_) => {
+                self.counters.malformed += 1;
+                self.carriage.abort();
+                self.control.abort();
+                self.lose_control(Ended::Reset);
+            }
+        }
+    }
+
     fn lose_control(&mut self, why: Ended) {
         self.control.lose();
         self.asked = Asked::No;
@@ -409,19 +522,7 @@ impl Stun {
         if now < self.next {
             return;
         }
-        // SipHash of a counter, so that nobody who did not see the question can answer it.
         self.asked += 1;
-        let (key, salt) = self.secret.split_at(16);
-        let mut hasher = SipHasher24::new_with_key(key.first_chunk().expect("half of 32 bytes"));
-        hasher.write(salt);
-        hasher.write_u64(self.asked);
-        let random = hasher.finish().to_le_bytes();
-        let count = u32::try_from(self.asked).unwrap_or(u32::MAX).to_le_bytes();
-        let bytes = random.into_iter().chain(count);
-        self.transaction
-            .iter_mut()
-            .zip(bytes)
-            .for_each(|(place, byte)| *place = byte);
         self.is_due = true;
         // A question that is not answered is soon repeated, but not for ever at that rate.
         self.next = now
@@ -430,6 +531,28 @@ impl Stun {
             } else {
                 KEEP_ALIVE / 3
             };
+        // RFC 8489, section 6.2.1: a question that is asked again has the same transaction. Otherwise an answer
+        // that takes longer than `STUN_RETRY` would always be one to a question of before.
+        if core::mem::take(&mut self.is_answered) {
+            self.transaction = self.number_transaction();
+        }
+    }
+
+    /// SipHash of a counter, so that nobody who did not see the question can answer it.
+    fn number_transaction(&self) -> TransactionId {
+        let (key, salt) = self.secret.split_at(16);
+        let mut hasher = SipHasher24::new_with_key(key.first_chunk().expect("half of 32 bytes"));
+        hasher.write(salt);
+        hasher.write_u64(self.asked);
+        let random = hasher.finish().to_le_bytes();
+        let count = u32::try_from(self.asked).unwrap_or(u32::MAX).to_le_bytes();
+        let mut transaction = TransactionId::default();
+        let bytes = random.into_iter().chain(count);
+        transaction
+            .iter_mut()
+            .zip(bytes)
+            .for_each(|(place, byte)| *place = byte);
+        transaction
     }
 }
 
@@ -440,6 +563,9 @@ impl Session for Member {
     }
 
     fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
+        if self.carriage.is_on(on) {
+            return self.handle_carried(now, bytes);
+        }
         let Some(frames) = self.control.receive(now, on, bytes) else {
             return;
         };
@@ -472,11 +598,22 @@ impl Session for Member {
 
     fn handle_room(&mut self, _now: Instant, path: Path, room: Room) {
         if let Path::Stream(on) = path {
-            self.control.set_room(on, room);
+            match self.carriage.is_on(on) {
+                true => self.carriage.set_room(room),
+                false => self.control.set_room(on, room),
+            }
         }
     }
 
     fn handle_closed(&mut self, _now: Instant, path: Path, why: Ended) {
+        if let Path::Stream(on) = path
+            && self.carriage.is_on(on)
+        {
+            // The control connection went by it.
+            self.carriage.lose();
+            self.control.abort();
+            return self.lose_control(why);
+        }
         // A stream of a link ends before the link does.
         if let Path::Stream(on) = path
             && self.control.stream() == Some(on)
@@ -486,8 +623,9 @@ impl Session for Member {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        if !self.is_ending && !matches!(self.purpose, Purpose::List(_)) {
+        if !self.is_ending {
             self.stun.handle_timeout(now);
+            self.notice_silence(now);
         }
         self.ask(now);
         if self.control.handle_timeout(now).is_err() {
@@ -501,7 +639,13 @@ impl Session for Member {
     }
 
     fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        if let Some(on) = self.stale.pop() {
+            return Some(Transmit::Abort { on });
+        }
         if let Some(transmit) = self.control.poll_transmit(out) {
+            return Some(transmit);
+        }
+        if let Some(transmit) = self.carriage.poll_transmit(out) {
             return Some(transmit);
         }
         if core::mem::take(&mut self.stun.is_due) {
@@ -511,12 +655,18 @@ impl Session for Member {
             });
         }
         for pairing in self.pairings.values_mut() {
-            if let Some((to, probe)) = pairing.outgoing.pop_front() {
+            while let Some((to, probe)) = pairing.outgoing.pop_front() {
+                if self.carriage.is_used() && to.ip() == self.server.ip() {
+                    let mut bytes = Vec::with_capacity(PROBE_LENGTH);
+                    probe.encode(pairing.key(), &mut bytes);
+                    self.carriage.push(to.port(), &bytes);
+                    continue;
+                }
                 probe.encode(pairing.key(), out);
                 return Some(Transmit::Datagram { to: to.into() });
             }
         }
-        None
+        self.carriage.poll_transmit(out)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -524,11 +674,13 @@ impl Session for Member {
             return None;
         }
         let pairings = self.pairings.values().map(Pairing::wake);
-        let stun = (!matches!(self.purpose, Purpose::List(_))).then_some(self.stun.next);
+        let silence = (!self.is_unheard && self.stun.mapped.is_none())
+            .then(|| self.stun.began + UDP_PATIENCE);
         let waits = self.asked == Asked::No && self.control.is_open() && self.stun.mapped.is_none();
         let patience = waits.then(|| self.stun.began + STUN_PATIENCE);
         pairings
-            .chain(stun)
+            .chain([self.stun.next])
+            .chain(silence)
             .chain(patience)
             .chain(self.control.wake())
             .min()

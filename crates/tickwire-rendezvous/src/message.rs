@@ -137,12 +137,17 @@ fn read_candidate(r: &mut Reader<'_>) -> Result<Candidate, DecodeError> {
     };
     let ip = match r.u8("family")? {
         4 => IpAddr::from(read_array::<4>(r, "address")?),
-        6 => IpAddr::from(read_array::<16>(r, "address")?).to_canonical(),
+        6 => IpAddr::from(read_array::<16>(r, "address")?),
         other => return Err(r.refuse("family", other.into())),
     };
     let port = r.u16("port")?;
-    // Nobody can be asked to send to everybody, or to nobody.
-    if port == 0 || ip.is_unspecified() || ip.is_multicast() || is_broadcast(ip) {
+    // Nobody can be asked to send to everybody, or to nobody; and an address is written in one way only.
+    if port == 0
+        || ip != ip.to_canonical()
+        || ip.is_unspecified()
+        || ip.is_multicast()
+        || is_broadcast(ip)
+    {
         return Err(r.refuse("port", port.into()));
     }
     let addr = SocketAddr::new(ip, port);

@@ -8,6 +8,7 @@
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::net::SocketAddr;
 use core::time::Duration;
 
 use tickwire_session::{
@@ -19,7 +20,7 @@ use crate::limits::{
     RELAY_BURST, RELAY_BYTES, RELAY_IDLE, RELAY_LARGEST, RELAY_RATE, RELAY_WAITING,
 };
 use crate::message::RelayEnd;
-use crate::probe::{Key, Kind, Probe, Role};
+use crate::probe::{Key, Kind, PROBE_LENGTH, Probe, Role};
 
 /// What one relay may carry, both directions together.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -51,6 +52,8 @@ pub struct Relay {
     pairing: u32,
     key: Key,
     members: [Option<Member>; 2],
+    /// For members on a stream, which the embedder has.
+    streamed: VecDeque<(SocketAddr, Vec<u8>)>,
     budget: Budget,
     /// Bytes that may be carried now.
     allowance: u64,
@@ -75,10 +78,28 @@ enum State {
 /// A member that made itself known.
 #[derive(Clone, Copy, Debug)]
 struct Member {
-    addr: Addr,
+    at: Place,
     /// Of its last probe: an older one, sent again by somebody else, does not move it.
     number: u32,
     traffic: Traffic,
+}
+
+/// Where a member is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Place {
+    /// At this address.
+    Datagrams(Addr),
+    /// At the other end of the stream from this address. The same numbers may be another's for datagrams.
+    Stream(SocketAddr),
+}
+
+impl Place {
+    fn addr(self) -> Addr {
+        match self {
+            Self::Datagrams(addr) => addr,
+            Self::Stream(addr) => addr.into(),
+        }
+    }
 }
 
 counters! {
@@ -104,6 +125,7 @@ impl Relay {
             pairing,
             key,
             members: [None, None],
+            streamed: VecDeque::new(),
             allowance: budget.burst.into(),
             budget,
             counted: now,
@@ -130,31 +152,77 @@ impl Relay {
         self.carried
     }
 
-    fn handle_probe(&mut self, from: Addr, probe: Probe) {
+    /// A datagram came on the stream from this address ([`Gate`](crate::Gate)).
+    pub fn handle_carried(&mut self, now: Instant, from: SocketAddr, bytes: &[u8]) {
+        self.handle(now, Place::Stream(from), bytes);
+    }
+
+    /// A datagram for the stream from this address.
+    pub fn poll_carried(&mut self) -> Option<(SocketAddr, Vec<u8>)> {
+        self.streamed.pop_front()
+    }
+
+    fn handle(&mut self, now: Instant, from: Place, bytes: &[u8]) {
+        if self.state != State::Open {
+            return;
+        }
+        if Probe::pairing_of(bytes) == Some(self.pairing) {
+            match Probe::decode(bytes, &self.key) {
+                Ok(probe) if probe.kind == Kind::Bind => return self.handle_probe(from, probe),
+                // Probes between the members pass like everything else.
+                Ok(_) => {}
+                Err(_) => {
+                    self.counters.probes_refused += 1;
+                    return;
+                }
+            }
+        }
+        let is_sender = |member: &Option<Member>| member.is_some_and(|member| member.at == from);
+        match self.members.iter().position(is_sender) {
+            Some(sender) => self.forward(now, sender, bytes),
+            None => self.counters.strangers += 1,
+        }
+    }
+
+    fn send(&mut self, to: Place, bytes: &[u8]) {
+        match to {
+            Place::Datagrams(to) => {
+                self.bytes.extend_from_slice(bytes);
+                self.waiting.push_back((to, bytes.len()));
+            }
+            Place::Stream(to) => self.streamed.push_back((to, bytes.to_vec())),
+        }
+    }
+
+    fn is_overrun(&self) -> bool {
+        self.waiting.len() + self.streamed.len() >= RELAY_WAITING
+    }
+
+    fn handle_probe(&mut self, from: Place, probe: Probe) {
         let place = match probe.role {
             Role::Host => &mut self.members[0],
             Role::Joiner => &mut self.members[1],
         };
         // A replayed probe would aim what the other member sends at whoever replays it.
-        if place.is_some_and(|member| member.addr != from && probe.number <= member.number) {
+        if place.is_some_and(|member| member.at != from && probe.number <= member.number) {
             self.counters.probes_refused += 1;
             return;
         }
         let before = place.get_or_insert(Member {
-            addr: from,
+            at: from,
             number: probe.number,
             traffic: Traffic::NONE,
         });
-        before.addr = from;
+        before.at = from;
         before.number = before.number.max(probe.number);
         let answer = Probe {
             kind: Kind::Bound,
             ..probe
         };
-        if self.waiting.len() < RELAY_WAITING {
-            let start = self.bytes.len();
-            answer.encode(&self.key, &mut self.bytes);
-            self.waiting.push_back((from, self.bytes.len() - start));
+        if !self.is_overrun() {
+            let mut bytes = Vec::with_capacity(PROBE_LENGTH);
+            answer.encode(&self.key, &mut bytes);
+            self.send(from, &bytes);
         }
     }
 
@@ -163,7 +231,7 @@ impl Relay {
             self.counters.unbound += 1;
             return;
         };
-        if self.waiting.len() >= RELAY_WAITING || bytes.len() > RELAY_LARGEST {
+        if self.is_overrun() || bytes.len() > RELAY_LARGEST {
             self.counters.overrun += 1;
             return;
         }
@@ -172,8 +240,7 @@ impl Relay {
             return;
         }
         self.used = now;
-        self.bytes.extend_from_slice(bytes);
-        self.waiting.push_back((receiver.addr, bytes.len()));
+        self.send(receiver.at, bytes);
         for (index, member) in self.members.iter_mut().enumerate() {
             if let Some(Member { traffic, .. }) = member {
                 match index == sender {
@@ -207,24 +274,8 @@ impl Relay {
 
 impl Session for Relay {
     fn handle_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
-        if self.state != State::Open || matches!(from.host, Host::Link(_)) {
-            return;
-        }
-        if Probe::pairing_of(bytes) == Some(self.pairing) {
-            match Probe::decode(bytes, &self.key) {
-                Ok(probe) if probe.kind == Kind::Bind => return self.handle_probe(from, probe),
-                // Probes between the members pass like everything else.
-                Ok(_) => {}
-                Err(_) => {
-                    self.counters.probes_refused += 1;
-                    return;
-                }
-            }
-        }
-        let is_sender = |member: &Option<Member>| member.is_some_and(|member| member.addr == from);
-        match self.members.iter().position(is_sender) {
-            Some(sender) => self.forward(now, sender, bytes),
-            None => self.counters.strangers += 1,
+        if !matches!(from.host, Host::Link(_)) {
+            self.handle(now, Place::Datagrams(from), bytes);
         }
     }
 
@@ -257,7 +308,7 @@ impl Session for Relay {
     }
 
     fn is_finished(&self) -> bool {
-        self.state != State::Open && self.waiting.is_empty()
+        self.state != State::Open && self.waiting.is_empty() && self.streamed.is_empty()
     }
 
     // It has no streams, and what a path does not take is lost, as anywhere else.
@@ -281,7 +332,7 @@ impl Session for Relay {
 }
 
 fn visit_member(member: &Member, name: &str, visit: &mut dyn FnMut(&PeerStats<'_>)) {
-    let mut stats = PeerStats::new(name, member.addr, "Bound");
+    let mut stats = PeerStats::new(name, member.at.addr(), "Bound");
     stats.traffic = member.traffic;
     visit(&stats);
 }
@@ -373,13 +424,33 @@ mod tests {
     }
 
     #[test]
+    fn a_member_on_a_stream_is_not_the_one_with_the_same_numbers() {
+        let on_stream: SocketAddr = "10.0.0.2:5".parse().unwrap();
+        let mut relay = relay(Budget::default());
+        relay.handle_datagram(Instant::ZERO, at(1), &bind(Role::Host, 1));
+        relay.handle_carried(Instant::ZERO, on_stream, &bind(Role::Joiner, 1));
+        assert_eq!(sent(&mut relay).len(), 1);
+        assert!(relay.poll_carried().is_some_and(|(to, _)| to == on_stream));
+        relay.handle_datagram(Instant::ZERO, at(2), b"from a third");
+        assert_eq!(relay.counters.strangers, 1);
+        relay.handle_datagram(Instant::ZERO, at(1), b"to the joiner");
+        relay.handle_carried(Instant::ZERO, on_stream, b"to the host");
+        assert_eq!(sent(&mut relay), [(at(1), b"to the host".to_vec())]);
+        assert_eq!(
+            relay.poll_carried(),
+            Some((on_stream, b"to the joiner".to_vec()))
+        );
+        assert_eq!(relay.poll_carried(), None);
+    }
+
+    #[test]
     fn nothing_is_carried_before_both_are_known() {
         let mut relay = relay(Budget::default());
         relay.handle_datagram(Instant::ZERO, at(1), &bind(Role::Host, 1));
         relay.handle_datagram(Instant::ZERO, at(1), b"hello?");
         let answers = sent(&mut relay);
         assert_eq!(answers.len(), 1);
-        assert_eq!(answers[0].1.len(), crate::probe::PROBE_LENGTH);
+        assert_eq!(answers[0].1.len(), PROBE_LENGTH);
         assert_eq!(relay.counters.unbound, 1);
     }
 

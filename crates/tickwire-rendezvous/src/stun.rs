@@ -122,6 +122,10 @@ impl Message {
             }
             message.read_attribute(bytes, &mut r)?;
         }
+        // The last attribute ends where the message does.
+        if r.position() != end {
+            return Err(r.refuse("length", length as u64));
+        }
         r.finish()?;
         Ok(message)
     }

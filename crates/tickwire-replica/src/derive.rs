@@ -119,6 +119,7 @@ const fn check_position(field: &Field) -> u8 {
 }
 
 /// Stores one number or several.
+#[inline]
 pub fn store_numbers<V, Q>(
     value: &V,
     quantiser: &Q,
@@ -171,6 +172,7 @@ where
 }
 
 /// Stores a rotation: a vector of x, y, z and w.
+#[inline]
 pub fn store_rotation<V>(
     value: &V,
     quantiser: &Quaternion,
@@ -214,6 +216,7 @@ where
     from_parts([x, y, z, w].map(f64::from))
 }
 
+#[inline]
 fn parts<V: Vector<Number: Number<Wide = f64>>>(value: &V) -> [f64; 4] {
     const {
         assert!(

@@ -2,14 +2,15 @@
 //!
 //! In: a [`World`], where each client looks, and which packets arrived. Out: packets. A packet holds
 //! *records*, each of which takes a client from a version that it is known to hold to what is true now.
-//! Nothing of a client is in a record, so that clients who hold the same share one.
+//! Nothing of a client is in a record, so that clients who hold the same share one; and what they hold is
+//! kept once for all of them.
 //!
 //! ```text
 //!   World ─▶ places and blocks ─┬─▶ Interest: what is in view
-//!                               ├─▶ KnownPlace: what of it is due, and held since when
+//!                               ├─▶ Knowledge: what of it is due, and held since when
 //!                               ├─▶ Plan: which records, in which order
 //!                               └─▶ Records: encoded once for everyone ─▶ packets
-//!   acknowledgements ─▶ Flights: what was in that packet ─▶ KnownPlace
+//!   acknowledgements ─▶ Flights: what was in that packet ─▶ Knowledge
 //! ```
 //!
 //! How packets travel, and how acknowledgements come back, is left to others.
@@ -17,6 +18,7 @@
 mod client;
 mod flight;
 mod interest;
+mod knowledge;
 mod known;
 mod ledger;
 mod notices;
@@ -40,6 +42,7 @@ use crate::record::{BlockName, Coding};
 use crate::world::{Audience, Cell, Groups, PlayerId, Store, World};
 use client::{Client, Pace};
 use interest::Interest;
+use knowledge::Knowledge;
 use records::Records;
 
 /// How clients are served.
@@ -47,7 +50,8 @@ use records::Records;
 pub struct ClientsConfig {
     /// The time from one send to the next.
     pub send_interval: Duration,
-    /// How records are coded. One that is longer coded than packed is sent packed.
+    /// How records are coded, unless [`set_forms`](Clients::set_forms) says otherwise. One that is longer
+    /// coded than packed is sent packed.
     pub form: Form,
 }
 
@@ -115,12 +119,19 @@ pub struct Clients {
     clients: Vec<Option<Client>>,
     config: ClientsConfig,
     pace: Pace,
-    records: Records,
+    shared: Shared,
     /// The last send that anything was asked of.
     send: SendIndex,
     /// Blocks that a client does not know any more.
     released: Vec<BlockName>,
     weigh: Option<Weigh>,
+}
+
+/// What clients share.
+#[derive(Debug)]
+struct Shared {
+    knowledge: Knowledge,
+    records: Records,
 }
 
 impl Clients {
@@ -139,7 +150,10 @@ impl Clients {
                 silence: sends_a_second,
                 probe: (sends_a_second / 2).max(1),
             },
-            records: Records::new(config.form, Coding::new(prior)),
+            shared: Shared {
+                knowledge: Knowledge::default(),
+                records: Records::new(config.form, Coding::new(prior)),
+            },
             send: SendIndex::NONE,
             released: Vec::new(),
             weigh: None,
@@ -150,6 +164,16 @@ impl Clients {
     /// suffice.
     pub fn set_weights(&mut self, weigh: impl Fn(ClientId, &Sight) -> u16 + Send + Sync + 'static) {
         self.weigh = Some(Box::new(weigh));
+    }
+
+    /// Lets `choose` say how the records of a place are coded at a send: packed takes a tenth of the time,
+    /// coded two thirds of the bytes. It must answer the same for the same place and send, so that clients
+    /// share records.
+    pub fn set_forms(
+        &mut self,
+        choose: impl Fn(Option<Cell>, Audience, SendIndex) -> Form + Send + Sync + 'static,
+    ) {
+        self.shared.records.set_forms(Box::new(choose));
     }
 
     /// Adds a client.
@@ -180,7 +204,8 @@ impl Clients {
         if let Some(place) = self.clients.get_mut(client.0 as usize)
             && let Some(mut client) = place.take()
         {
-            client.abandon(|block| self.released.push(block));
+            let knowledge = &mut self.shared.knowledge;
+            client.abandon(knowledge, |block| self.released.push(block));
         }
     }
 
@@ -228,7 +253,7 @@ impl Clients {
 
     /// How often records were shared so far.
     pub const fn sharing(&self) -> Sharing {
-        self.records.figures()
+        self.shared.records.figures()
     }
 
     /// Appends the next packet of the world's last send to a client, until there is none.
@@ -251,7 +276,7 @@ impl Clients {
         }
         let Self {
             clients,
-            records,
+            shared,
             weigh,
             pace,
             ..
@@ -261,19 +286,19 @@ impl Clients {
             let store = world.store();
             let own = world.owned(client.interest.player());
             let own = own.iter().filter_map(|id| world.place_of(*id));
-            client.begin(store, records, own, *pace, room, |known| {
-                let Some((weigh, place)) = weigh.as_ref().zip(store.place(known.number)) else {
+            client.begin(store, shared, own, *pace, room, |visible| {
+                let Some((weigh, place)) = weigh.as_ref().zip(store.place(visible.number)) else {
                     return 1;
                 };
                 let sight = Sight {
                     cell: place.cell(),
                     audience: place.audience,
-                    distance_squared: known.distance,
+                    distance_squared: visible.distance,
                 };
                 weigh(id, &sight)
             });
         }
-        client.poll(world.store_mut(), records, room, out)
+        client.poll(world.store_mut(), shared, room, out)
     }
 
     /// A client has received and applied a packet.
@@ -281,26 +306,26 @@ impl Clients {
         let Self {
             clients,
             released,
-            records,
+            shared,
             ..
         } = self;
         if let Some(Some(client)) = clients.get_mut(client.0 as usize) {
-            let ledger = records.ledger();
-            client.acknowledge(self.send, packet, ledger, |block| released.push(block));
+            client.acknowledge(self.send, packet, shared, |block| released.push(block));
         }
     }
 
     /// A client lacks what a packet was relative to: it is sent everything anew.
     pub fn forget(&mut self, client: ClientId) {
-        if let Some(client) = self.client_mut(client) {
-            client.forget();
+        if let Some(Some(client)) = self.clients.get_mut(client.0 as usize) {
+            client.forget(&mut self.shared.knowledge);
         }
     }
 
     /// Begins a send.
     fn begin(&mut self, store: &mut Store) {
         self.send = store.send();
-        self.records.begin(self.send);
+        self.shared.records.begin(self.send);
+        self.shared.knowledge.begin(self.send);
         for BlockName { place, block } in self.released.drain(..) {
             if let Some(head) = store.head_mut(place, block) {
                 head.knowers = head.knowers.saturating_sub(1);

@@ -339,7 +339,8 @@ impl<A: Archetypes> World<A> {
         }
         if self.shape(archetype).texts > 0 {
             block.read_bytes(usize::from(at.slot), &mut self.row);
-        } else {
+        } else if !self.row.bytes.is_empty() {
+            // A store of a length right before the list is read makes the read wait.
             self.row.bytes.clear();
         }
         Ok(at)
@@ -377,7 +378,9 @@ impl<A: Archetypes> World<A> {
         let shape = self.store.shapes.get(archetype);
         let shape = shape.expect("the schema has a shape for every archetype of the enum");
         let Row { lanes, bytes } = &mut self.row;
-        lanes.resize(shape.lanes, 0);
+        if lanes.len() != shape.lanes {
+            lanes.resize(shape.lanes, 0);
+        }
         store(&mut RowWriter::new(&shape.fields, lanes, bytes))
             .map_err(|error| WorldError::Unfit { entity, error })
     }

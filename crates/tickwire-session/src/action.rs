@@ -12,8 +12,9 @@
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
-use core::fmt;
 use core::time::Duration;
+
+use tickwire_wire::display_enum;
 
 use crate::Instant;
 
@@ -26,21 +27,23 @@ pub enum Belief {
     Confirmed,
 }
 
-/// Why the peer did not do it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Reason {
-    /// Not as things stand: the user may try later.
-    Unavailable,
-    /// Never here: it is not asked for again.
-    Disabled,
-    /// There is no such action, or it makes no sense: the asking program is wrong.
-    Error,
-    /// Too soon: the user may try later.
-    Waiting,
-    /// Not yet: it counts as failed, and may succeed later.
-    Delayed,
-    /// Not looked at: it is asked for again after a short wait.
-    Busy,
+display_enum! {
+    /// Why the peer did not do it.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum Reason {
+        /// Not as things stand: the user may try later.
+        Unavailable => "not possible now",
+        /// Never here: it is not asked for again.
+        Disabled => "not allowed on this server",
+        /// There is no such action, or it makes no sense: the asking program is wrong.
+        Error => "not a valid action",
+        /// Too soon: the user may try later.
+        Waiting => "too soon",
+        /// Not yet: it counts as failed, and may succeed later.
+        Delayed => "put off",
+        /// Not looked at: it is asked for again after a short wait.
+        Busy => "the server was too busy",
+    }
 }
 
 impl Reason {
@@ -54,19 +57,6 @@ impl Reason {
             Self::Delayed => "Delayed",
             Self::Busy => "Busy",
         }
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unavailable => "not possible now",
-            Self::Disabled => "not allowed on this server",
-            Self::Error => "not a valid action",
-            Self::Waiting => "too soon",
-            Self::Delayed => "put off",
-            Self::Busy => "the server was too busy",
-        })
     }
 }
 
@@ -101,46 +91,29 @@ pub enum Outcome {
     Failed(Failure),
 }
 
-/// Why an action was not done.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Failure {
-    /// The peer said so.
-    Refused(Reason),
-    /// No answer came.
-    TimedOut,
-    /// The connection ended before an answer came.
-    Disconnected,
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(reason) => reason.fmt(f),
-            Self::TimedOut => f.write_str("no answer came"),
-            Self::Disconnected => f.write_str("the connection ended"),
-        }
+display_enum! {
+    /// Why an action was not done.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum Failure {
+        /// The peer said so.
+        Refused(reason: Reason) => "{reason}",
+        /// No answer came.
+        TimedOut => "no answer came",
+        /// The connection ended before an answer came.
+        Disconnected => "the connection ended",
     }
 }
 
-/// Why an action cannot be asked for.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum AskError {
-    /// The peer answered an earlier one with [`Reason::Disabled`].
-    Disabled,
-    /// Too many wait for their answers.
-    TooMany,
-}
-
-impl fmt::Display for AskError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Disabled => "the server does not allow this action",
-            Self::TooMany => "too many actions wait for their answers",
-        })
+display_enum! {
+    /// Why an action cannot be asked for.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum AskError: Error {
+        /// The peer answered an earlier one with [`Reason::Disabled`].
+        Disabled => "the server does not allow this action",
+        /// Too many wait for their answers.
+        TooMany => "too many actions wait for their answers",
     }
 }
-
-impl core::error::Error for AskError {}
 
 /// An answer to something that nobody asked for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -14,8 +14,9 @@
 //! Those who play are never touched by either.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use core::fmt;
 use core::time::Duration;
+
+use tickwire_wire::display_enum;
 
 use crate::bucket::HostBuckets;
 use crate::{Host, Instant, TokenBucket};
@@ -44,28 +45,19 @@ pub const JOIN_REFILL: Duration = Duration::from_micros(7_812);
 /// in a second no more than [`JOINS`] and half as many again can join.
 const HOSTS_MAX: usize = 512;
 
-/// Why somebody may not join now.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum NotAdmitted {
-    /// The game is slower than it should be, and keeps its time for those who play.
-    Busy,
-    /// Too many joined from this host, or in all.
-    TooFast {
-        /// When the next may.
-        next: Instant,
-    },
-}
-
-impl fmt::Display for NotAdmitted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Busy => "the server is busy, try again later",
-            Self::TooFast { .. } => "too many join at the same time, try again in a second",
-        })
+display_enum! {
+    /// Why somebody may not join now.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum NotAdmitted: Error {
+        /// The game is slower than it should be, and keeps its time for those who play.
+        Busy => "the server is busy, try again later",
+        /// Too many joined from this host, or in all.
+        TooFast {
+            /// When the next may.
+            next: Instant,
+        } => "too many join at the same time, try again in a second",
     }
 }
-
-impl core::error::Error for NotAdmitted {}
 
 /// How many may join, and when.
 #[derive(Debug)]

@@ -19,6 +19,8 @@ use core::time::Duration;
 
 use siphasher::sip::SipHasher24;
 
+use tickwire_wire::{display_enum, number_fields};
+
 use crate::bucket::HostBuckets;
 use crate::{Addr, Host, Instant};
 
@@ -35,6 +37,8 @@ const WRONG_HOSTS_MAX: usize = 1_024;
 /// What a peer shows.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Token(pub u64);
+
+number_fields!(Token(u64));
 
 /// The tokens of a server's peers, and the addresses that showed them. `P` is whatever the protocol
 /// tells its peers apart by: usually the stream.
@@ -64,31 +68,20 @@ pub struct Attached<P> {
     pub moved: bool,
 }
 
-/// Why a token was not accepted.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Denied {
-    /// Nobody holds it.
-    Unknown,
-    /// Its holder's stream comes from another host.
-    OtherHost,
-    /// The address belongs to a peer already, and the token to another.
-    NotTheirOwn,
-    /// One of these, and its host has shown so many that it is not answered.
-    TooMany,
-}
-
-impl fmt::Display for Denied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unknown => "nobody holds this token",
-            Self::OtherHost => "the token's holder is on another host",
-            Self::NotTheirOwn => "the address belongs to another peer than the token",
-            Self::TooMany => "the host has shown too many wrong tokens",
-        })
+display_enum! {
+    /// Why a token was not accepted.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum Denied: Error {
+        /// Nobody holds it.
+        Unknown => "nobody holds this token",
+        /// Its holder's stream comes from another host.
+        OtherHost => "the token's holder is on another host",
+        /// The address belongs to a peer already, and the token to another.
+        NotTheirOwn => "the address belongs to another peer than the token",
+        /// One of these, and its host has shown so many that it is not answered.
+        TooMany => "the host has shown too many wrong tokens",
     }
 }
-
-impl core::error::Error for Denied {}
 
 impl<P: Copy + Ord> Attachments<P> {
     /// Nobody is attached. The bytes must be a secret of this server, and new for every run.

@@ -15,6 +15,8 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
+use tickwire_wire::display_enum;
+
 use crate::{Instant, Unasked};
 
 /// Methods that a server offers.
@@ -29,27 +31,18 @@ pub const METHOD_NAME_MAX: usize = 64;
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct CallId(pub u32);
 
-/// How the answering side took a call.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum CallStatus {
-    /// It was done.
-    Done,
-    /// There is no such method.
-    UnknownMethod,
-    /// The argument makes no sense to the method.
-    BadArgument,
-    /// Not for this caller, or not now: too many calls wait.
-    Refused,
-}
-
-impl fmt::Display for CallStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Done => "done",
-            Self::UnknownMethod => "unknown method",
-            Self::BadArgument => "bad argument",
-            Self::Refused => "refused",
-        })
+display_enum! {
+    /// How the answering side took a call.
+    #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+    pub enum CallStatus {
+        /// It was done.
+        Done => "done",
+        /// There is no such method.
+        UnknownMethod => "unknown method",
+        /// The argument makes no sense to the method.
+        BadArgument => "bad argument",
+        /// Not for this caller, or not now: too many calls wait.
+        Refused => "refused",
     }
 }
 
@@ -236,31 +229,18 @@ pub struct Methods<M> {
     by_name: BTreeMap<String, M>,
 }
 
-/// Why a method cannot be registered.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum MethodError {
-    /// Its name is empty, longer than [`METHOD_NAME_MAX`], or holds a control character.
-    Name,
-    /// There is one of this name.
-    Taken,
-    /// There are [`METHODS_MAX`].
-    TooMany,
-}
-
-impl fmt::Display for MethodError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name => write!(
-                f,
-                "a method's name has 1 to {METHOD_NAME_MAX} bytes and no control characters"
-            ),
-            Self::Taken => f.write_str("there is a method of this name"),
-            Self::TooMany => write!(f, "there are {METHODS_MAX} methods already"),
-        }
+display_enum! {
+    /// Why a method cannot be registered.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum MethodError: Error {
+        /// Its name is empty, longer than [`METHOD_NAME_MAX`], or holds a control character.
+        Name => "a method's name has 1 to {METHOD_NAME_MAX} bytes and no control characters",
+        /// There is one of this name.
+        Taken => "there is a method of this name",
+        /// There are [`METHODS_MAX`].
+        TooMany => "there are {METHODS_MAX} methods already",
     }
 }
-
-impl core::error::Error for MethodError {}
 
 impl<M> Default for Methods<M> {
     fn default() -> Self {

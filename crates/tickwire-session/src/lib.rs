@@ -24,6 +24,10 @@
 
 extern crate alloc;
 
+/// What sessions write to; named here for [`pass_on_session!`].
+#[doc(hidden)]
+pub type Bytes = alloc::vec::Vec<u8>;
+
 mod action;
 mod admission;
 mod attach;

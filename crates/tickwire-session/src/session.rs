@@ -104,63 +104,91 @@ pub trait Session: Send {
     fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64));
 }
 
+/// Passes methods on to another session, inside `impl Session for` something that stands around one:
+/// `pass_on_session!(self => self.inner; handle_opened handle_stream);`. Whoever passes on all that it does not
+/// change also passes on what a driver asks for, such as [`Session::is_reading`], which has a default.
+#[macro_export]
+macro_rules! pass_on_session {
+    ($this:ident => $inner:expr; $($method:ident)+) => {
+        $($crate::pass_on_session!(@$method $this $inner);)+
+    };
+    (@handle_opened $this:ident $inner:expr) => {
+        fn handle_opened(&mut $this, now: $crate::Instant, on: $crate::StreamId, peer: $crate::Addr) {
+            $inner.handle_opened(now, on, peer);
+        }
+    };
+    (@handle_stream $this:ident $inner:expr) => {
+        fn handle_stream(&mut $this, now: $crate::Instant, on: $crate::StreamId, bytes: &[u8]) {
+            $inner.handle_stream(now, on, bytes);
+        }
+    };
+    (@handle_datagram $this:ident $inner:expr) => {
+        fn handle_datagram(&mut $this, now: $crate::Instant, from: $crate::Addr, bytes: &[u8]) {
+            $inner.handle_datagram(now, from, bytes);
+        }
+    };
+    (@handle_room $this:ident $inner:expr) => {
+        fn handle_room(&mut $this, now: $crate::Instant, path: $crate::Path, room: $crate::Room) {
+            $inner.handle_room(now, path, room);
+        }
+    };
+    (@handle_closed $this:ident $inner:expr) => {
+        fn handle_closed(&mut $this, now: $crate::Instant, path: $crate::Path, why: $crate::Ended) {
+            $inner.handle_closed(now, path, why);
+        }
+    };
+    (@handle_timeout $this:ident $inner:expr) => {
+        fn handle_timeout(&mut $this, now: $crate::Instant) {
+            $inner.handle_timeout(now);
+        }
+    };
+    (@poll_transmit $this:ident $inner:expr) => {
+        fn poll_transmit(&mut $this, now: $crate::Instant, out: &mut $crate::Bytes) -> ::core::option::Option<$crate::Transmit> {
+            $inner.poll_transmit(now, out)
+        }
+    };
+    (@poll_timeout $this:ident $inner:expr) => {
+        fn poll_timeout(&$this) -> ::core::option::Option<$crate::Instant> {
+            $inner.poll_timeout()
+        }
+    };
+    (@is_reading $this:ident $inner:expr) => {
+        fn is_reading(&$this, on: $crate::StreamId) -> bool {
+            $inner.is_reading(on)
+        }
+    };
+    (@set_busy $this:ident $inner:expr) => {
+        fn set_busy(&mut $this, is_busy: bool) {
+            $inner.set_busy(is_busy);
+        }
+    };
+    (@shut_down $this:ident $inner:expr) => {
+        fn shut_down(&mut $this, now: $crate::Instant) {
+            $inner.shut_down(now);
+        }
+    };
+    (@is_finished $this:ident $inner:expr) => {
+        fn is_finished(&$this) -> bool {
+            $inner.is_finished()
+        }
+    };
+    (@visit_peers $this:ident $inner:expr) => {
+        fn visit_peers(&$this, visit: &mut dyn FnMut(&$crate::PeerStats<'_>)) {
+            $inner.visit_peers(visit);
+        }
+    };
+    (@visit_counters $this:ident $inner:expr) => {
+        fn visit_counters(&$this, visit: &mut dyn FnMut(&'static str, u64)) {
+            $inner.visit_counters(visit);
+        }
+    };
+}
+
 /// A borrowed session is one, too, so that a tap can be put around it for a while.
 impl<S: Session + ?Sized> Session for &mut S {
-    fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr) {
-        (**self).handle_opened(now, on, peer);
-    }
-
-    fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
-        (**self).handle_stream(now, on, bytes);
-    }
-
-    fn handle_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
-        (**self).handle_datagram(now, from, bytes);
-    }
-
-    fn handle_room(&mut self, now: Instant, path: Path, room: Room) {
-        (**self).handle_room(now, path, room);
-    }
-
-    fn handle_closed(&mut self, now: Instant, path: Path, why: Ended) {
-        (**self).handle_closed(now, path, why);
-    }
-
-    fn handle_timeout(&mut self, now: Instant) {
-        (**self).handle_timeout(now);
-    }
-
-    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        (**self).poll_transmit(now, out)
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        (**self).poll_timeout()
-    }
-
-    fn is_reading(&self, on: StreamId) -> bool {
-        (**self).is_reading(on)
-    }
-
-    fn set_busy(&mut self, is_busy: bool) {
-        (**self).set_busy(is_busy);
-    }
-
-    fn shut_down(&mut self, now: Instant) {
-        (**self).shut_down(now);
-    }
-
-    fn is_finished(&self) -> bool {
-        (**self).is_finished()
-    }
-
-    fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
-        (**self).visit_peers(visit);
-    }
-
-    fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64)) {
-        (**self).visit_counters(visit);
-    }
+    pass_on_session!(self => (**self); handle_opened handle_stream handle_datagram handle_room handle_closed
+        handle_timeout poll_transmit poll_timeout is_reading set_busy shut_down is_finished visit_peers
+        visit_counters);
 }
 
 /// The typed half, for the game.

@@ -9,7 +9,9 @@ mod recording;
 
 use alloc::vec::Vec;
 
-use crate::{Addr, Ended, Events, Instant, Path, PeerStats, Room, Session, StreamId, Transmit};
+use crate::{
+    Addr, Ended, Events, Instant, Path, Room, Session, StreamId, Transmit, pass_on_session,
+};
 
 pub use index::Index;
 pub use recording::{About, BadRecording, Record, Recorded, Recorder, Recording};
@@ -70,6 +72,19 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
 }
 
+/// Two observers see the same.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    fn input(&mut self, now: Instant, input: Input<'_>) {
+        self.0.input(now, input);
+        self.1.input(now, input);
+    }
+
+    fn output(&mut self, now: Instant, transmit: Transmit, bytes: &[u8]) {
+        self.0.output(now, transmit, bytes);
+        self.1.output(now, transmit, bytes);
+    }
+}
+
 impl<S: Session, O: Observer> Tap<S, O> {
     /// Watches `session`.
     pub const fn new(session: S, observer: O) -> Self {
@@ -115,33 +130,8 @@ impl<S: Session, O: Observer> Session for Tap<S, O> {
         Some(transmit)
     }
 
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.session.poll_timeout()
-    }
-
-    fn is_reading(&self, on: StreamId) -> bool {
-        self.session.is_reading(on)
-    }
-
-    fn set_busy(&mut self, is_busy: bool) {
-        self.session.set_busy(is_busy);
-    }
-
-    fn shut_down(&mut self, now: Instant) {
-        self.session.shut_down(now);
-    }
-
-    fn is_finished(&self) -> bool {
-        self.session.is_finished()
-    }
-
-    fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
-        self.session.visit_peers(visit);
-    }
-
-    fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64)) {
-        self.session.visit_counters(visit);
-    }
+    pass_on_session!(self => self.session; poll_timeout is_reading set_busy shut_down is_finished visit_peers
+        visit_counters);
 }
 
 impl<S: Events, O: Observer> Events for Tap<S, O> {

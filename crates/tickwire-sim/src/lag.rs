@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use core::mem;
 
 use tickwire_session::{
-    Addr, Ended, Host, Instant, Path, PeerStats, Room, Session, StreamId, Transmit,
+    Addr, Ended, Host, Instant, Path, Room, Session, StreamId, Transmit, pass_on_session,
 };
 
 use crate::schedule::Alarms;
@@ -129,6 +129,11 @@ impl Lag {
     /// Bytes that the session sent, and that it was sent, by datagrams and streams, whatever became of them.
     pub const fn bytes(&self) -> [u64; 2] {
         self.bytes
+    }
+
+    /// Whether nothing that the session sent is still on its way.
+    pub fn is_idle(&self) -> bool {
+        self.at_once.is_empty() && self.sendable.is_empty() && self.departures.first().is_none()
     }
 
     fn datagrams_of(&mut self, addr: Addr) -> &mut Datagrams {
@@ -483,26 +488,12 @@ impl Session for Lagged<'_> {
         streams.get(&on).is_none_or(StreamLag::is_reading) && self.session.is_reading(on)
     }
 
-    fn set_busy(&mut self, is_busy: bool) {
-        self.session.set_busy(is_busy);
-    }
-
-    fn shut_down(&mut self, now: Instant) {
-        self.session.shut_down(now);
-    }
-
     /// Also what is still on its way has to go.
     fn is_finished(&self) -> bool {
-        self.session.is_finished() && self.lag.departures.first().is_none()
+        self.session.is_finished() && self.lag.is_idle()
     }
 
-    fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
-        self.session.visit_peers(visit);
-    }
-
-    fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64)) {
-        self.session.visit_counters(visit);
-    }
+    pass_on_session!(self => self.session; set_busy shut_down visit_peers visit_counters);
 }
 
 #[cfg(test)]

@@ -11,11 +11,13 @@ mod nat;
 mod run;
 mod streams;
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
+use tickwire_session::tap::Observer;
 use tickwire_session::{Addr, Ended, Instant, Room, StreamId};
 
 use crate::schedule::{Alarms, Schedule};
@@ -55,12 +57,37 @@ pub struct Network {
     nats: Nats,
     unroutable: u64,
     trace: TraceHash,
+    watcher: Watcher,
     /// Never drawn from: links branch off it, so that the order in which they are made does not matter.
     root: Rng,
     /// For everything that belongs to no link.
     rng: Rng,
     /// What sessions append to, kept between drains.
     out: Vec<u8>,
+}
+
+/// Who looks at one node's session. A copy of a network has nobody.
+#[derive(Default)]
+struct Watcher(Option<(usize, Box<dyn Observer>)>);
+
+impl Watcher {
+    /// Whoever looks at this node.
+    fn of(&mut self, node: NodeId) -> Option<&mut dyn Observer> {
+        let (index, observer) = self.0.as_mut()?;
+        (*index == node.0).then_some(&mut **observer)
+    }
+}
+
+impl Clone for Watcher {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watcher")
+    }
 }
 
 /// A node of a network, by its position in the slice of sessions.
@@ -178,6 +205,7 @@ impl Network {
             nats: Nats::new(),
             unroutable: 0,
             trace: TraceHash::new(),
+            watcher: Watcher(None),
             rng: root.branch(u64::MAX),
             root,
             out: Vec::new(),
@@ -331,6 +359,12 @@ impl Network {
     /// Datagrams sent to addresses that nobody has.
     pub const fn unroutable(&self) -> u64 {
         self.unroutable
+    }
+
+    /// Shows `observer` everything that goes into and comes out of the session at this position, whose node may be
+    /// added later.
+    pub fn watch(&mut self, index: usize, observer: Box<dyn Observer>) {
+        self.watcher = Watcher(Some((index, observer)));
     }
 
     /// The hash of everything that went into and came out of the sessions so far.

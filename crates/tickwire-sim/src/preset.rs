@@ -5,7 +5,7 @@
 
 use core::time::Duration;
 
-use crate::{Bottleneck, Bursts, Chance, Conditions, Pauses};
+use crate::{Bottleneck, Bursts, Chance, Conditions, Lag, Pauses};
 
 /// A network with a name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -24,6 +24,16 @@ impl Preset {
     /// The preset of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
+    }
+
+    /// What a client on this network feels.
+    pub fn client_lag(&self, seed: u64) -> Lag {
+        Lag::new(self.up, self.down, seed)
+    }
+
+    /// What a server feels whose clients are each on such a network.
+    pub fn server_lag(&self, seed: u64) -> Lag {
+        Lag::new(self.down, self.up, seed)
     }
 }
 

@@ -3,6 +3,8 @@
 //! Plain numbers that a renderer takes as they are: no operators, no matrices. Turns go the short way
 //! round. A share of 0 is the first value, 1 the second; above 1 the movement goes on.
 
+use tickwire_wire::{DecodeError, Endian, Field, Reader, Writer};
+
 /// A value that can be shown between two of its states.
 pub trait Blend {
     /// The value `share` of the way from `self` to `next`; beyond `next` above 1.
@@ -42,6 +44,27 @@ pub struct Vec3 {
     pub x: f32,
     pub y: f32,
     pub z: f32,
+}
+
+/// Three numbers, which a trace shows as one.
+impl<E: Endian> Field<'_, E> for Vec3 {
+    #[inline]
+    fn read(r: &mut Reader<'_, E>, field: &'static str) -> Result<Self, DecodeError> {
+        r.group(field, |r| {
+            Ok(Self {
+                x: r.f32("x")?,
+                y: r.f32("y")?,
+                z: r.f32("z")?,
+            })
+        })
+    }
+
+    #[inline]
+    fn write(&self, w: &mut Writer<'_, E>) {
+        w.f32(self.x);
+        w.f32(self.y);
+        w.f32(self.z);
+    }
 }
 
 /// A turn of space, of length 1.

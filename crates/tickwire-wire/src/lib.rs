@@ -25,8 +25,10 @@
 extern crate alloc;
 
 mod bits;
+mod display_enum;
 mod endian;
 mod error;
+mod field;
 pub mod range;
 mod reader;
 mod serial;
@@ -36,6 +38,7 @@ mod writer;
 pub use bits::{BitReader, BitWriter};
 pub use endian::{BigEndian, Endian, LittleEndian};
 pub use error::DecodeError;
+pub use field::{Field, Messages};
 pub use reader::Reader;
 pub use serial::Serial;
 pub use trace::{Entry, FieldLog, Place, Trace, Value};

@@ -66,7 +66,6 @@ fn main() -> Result<(), Box<dyn Error>> {
                     ended += 1;
                     println!("the server has nothing called {name:?}");
                 }
-                ClientEvent::Ended { why, words } => return Err(format!("{why} {words}").into()),
                 _ => {}
             }
         }

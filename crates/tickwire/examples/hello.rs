@@ -2,7 +2,7 @@
 
 use std::{env, error, thread, time};
 
-use tickwire::{Archetypes, Client, ClientEvent, Game, Replicate, Server, ServerEvent};
+use tickwire::{Archetypes, Client, Game, Replicate, Server, ServerEvent};
 
 #[derive(Clone, Debug, Default, Replicate)]
 struct Dot {
@@ -42,16 +42,8 @@ fn serve(addr: &str) -> Result<(), Box<dyn error::Error>> {
     loop {
         while let Some(event) = server.event() {
             println!("{event:?}");
-            match event {
-                ServerEvent::Joined { player, .. } => {
-                    server.spawn_own(player, Dot::default())?;
-                }
-                ServerEvent::Left { player, .. } => {
-                    if let Some(dot) = server.own(player) {
-                        server.despawn(dot)?;
-                    }
-                }
-                _ => {}
+            if let ServerEvent::Joined { player, .. } = event {
+                server.spawn_own(player, Dot::default())?;
             }
         }
         server.advance_all()?;
@@ -65,9 +57,7 @@ fn play(addr: &str) -> Result<(), Box<dyn error::Error>> {
         client.set_input(Stick { right: 1 });
         client.update()?;
         while let Some(event) = client.event() {
-            if let ClientEvent::Ended { why, words } = event {
-                return Err(format!("{why} {words}").into());
-            }
+            println!("{event:?}");
         }
         let dots: Vec<_> = client.view::<Dot>().map(|(_, dot)| dot.at).collect();
         println!("{dots:?}");

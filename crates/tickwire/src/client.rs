@@ -3,6 +3,10 @@
 //! In: the player's input, and what the player says. Out: what is in view, and events. Nothing here waits:
 //! connecting, too, ends in an event.
 
+mod join;
+
+pub use join::Joining;
+
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
@@ -11,13 +15,17 @@ use tickwire_net::quic::{self, Fingerprint, Trust};
 use tickwire_net::{Driver, NodeId};
 use tickwire_replica::Archetype;
 use tickwire_session::bulk::Overall;
-use tickwire_session::{Addr, Events as _, Session as _};
+use tickwire_session::{Addr, Events as _, Instant, Session};
+use tickwire_sim::Lag;
 use tickwire_state::PredictionFigures;
 
 use crate::error::Error;
+use crate::memory::Seat;
 use crate::place;
+use crate::rendezvous::Met;
 use crate::{
-    Asked, ClientConfig, ClientEvent, EntityId, Game, PROTOCOL, Phase, PlayerId, Role, SayError,
+    Asked, ClientConfig, ClientEvent, EntityId, Game, PROTOCOL, Phase, PlayerId, ProvisionalId,
+    Role, SayError,
 };
 
 /// How long leaving may take.
@@ -26,7 +34,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// A client of a game.
 ///
 /// ```no_run
-/// # use tickwire::{Archetypes, Client, ClientEvent, Game, Replicate};
+/// # use tickwire::{Archetypes, Client, Game, Replicate};
 /// # #[derive(Clone, Debug, Default, Replicate)]
 /// # struct Ship { #[replicate(position, step = 0.01)] at: [f32; 2] }
 /// # #[derive(Archetypes)]
@@ -39,11 +47,9 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut client = Client::<Duel>::connect("127.0.0.1:7777")?;
 /// loop {
-///     client.update()?;
+///     client.update()?; // an error once it is over
 ///     while let Some(event) = client.event() {
-///         if let ClientEvent::Ended { why, words } = event {
-///             return Err(format!("{why} {words}").into());
-///         }
+///         println!("{event:?}");
 ///     }
 ///     for (id, ship) in client.view::<Ship>() {
 ///         println!("{id} is at {:?}", ship.at);
@@ -59,6 +65,16 @@ pub struct Client<G: Game> {
     session: native::Client<G>,
     /// How the server is reached, if the way is encrypted.
     way: Option<ServerAt>,
+    /// What holds up its packets, if a bad network was asked for.
+    lag: Option<Lag>,
+    /// The way, if the server is in this process. The driver is then no more than the clock.
+    seat: Option<Seat>,
+    /// It ended, and an update has passed in which the game could see so.
+    is_over: bool,
+    /// What was said to its end.
+    words: String,
+    /// How the path to its server was found, if that was by a code. Its node is in front of the session's.
+    met: Option<Met>,
 }
 
 /// Where an encrypted server is, and how it is known.
@@ -162,6 +178,17 @@ impl<G: Game> Client<G> {
         Ok(Self::new(driver, node, addr.into(), (name, role), None))
     }
 
+    /// A client of a server in this process, which knows it by this address.
+    pub(crate) fn seated(seat: Seat, server: Addr, name: &str) -> Result<Self, Error> {
+        let mut driver = Driver::new()?;
+        let node = driver.open();
+        let client = Self::new(driver, node, server, (name, Role::Player), None);
+        Ok(Self {
+            seat: Some(seat),
+            ..client
+        })
+    }
+
     fn new(
         driver: Driver,
         node: NodeId,
@@ -176,7 +203,27 @@ impl<G: Game> Client<G> {
             driver,
             node,
             way,
+            lag: None,
+            seat: None,
+            is_over: false,
+            words: String::new(),
+            met: None,
         }
+    }
+
+    /// Lets this client feel a bad network, whatever the real one is like.
+    ///
+    /// ```no_run
+    /// # use tickwire::{Client, Game, sim::Preset};
+    /// # fn feel<G: Game>(client: Client<G>) -> Client<G> {
+    /// let hotel = Preset::named("bad-hotel").expect("a preset");
+    /// client.with_conditions(hotel.client_lag(1))
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_conditions(mut self, lag: Lag) -> Self {
+        self.lag = Some(lag);
+        self
     }
 
     /// What the player wants from now on, until it wants something else.
@@ -185,22 +232,60 @@ impl<G: Game> Client<G> {
     }
 
     /// Sends and takes what there is, and goes on to this moment. Call it once a frame; it does not wait.
+    ///
+    /// # Errors
+    /// [`Error::Ended`] once it is over, after the game could take [`ClientEvent::Ended`]. Other errors are the
+    /// system's.
     pub fn update(&mut self) -> Result<(), Error> {
-        let now = self.driver.now();
-        self.driver.turn(now, &mut [&mut self.session])?;
+        if let (true, Phase::Ended(why)) = (self.is_over, self.phase()) {
+            // A game that takes no events learns here what it was told.
+            while self.event().is_some() {}
+            let words = self.words.clone();
+            return Err(Error::Ended { why, words });
+        }
+        self.turn(self.driver.now())?;
         self.relink()?;
         self.session.update(self.driver.now());
+        self.is_over = matches!(self.phase(), Phase::Ended(_));
+        Ok(())
+    }
+
+    /// Sends and takes what there is.
+    fn turn(&mut self, until: Instant) -> Result<(), Error> {
+        let mut lagged = self.lag.as_mut().map(|lag| lag.around(&mut self.session));
+        let session: &mut dyn Session = match &mut lagged {
+            Some(lagged) => lagged,
+            None => &mut self.session,
+        };
+        match (&self.seat, &mut self.met) {
+            (Some(seat), _) => seat.turn(self.driver.now(), session),
+            (None, Some(met)) => {
+                let sessions = &mut [met.meeting.session(), session];
+                self.driver.turn(until, sessions)?;
+                met.poll(&mut self.driver)?;
+            }
+            (None, None) => self.driver.turn(until, &mut [session])?,
+        }
         Ok(())
     }
 
     /// Makes a new link in place of one that broke, if the player means to come back.
     fn relink(&mut self) -> Result<(), Error> {
         let server = self.session.server();
-        if self.session.phase() == Phase::Interrupted
-            && let Some(way) = &self.way
-            && self.driver.link_failure(server).is_some()
+        if self.session.phase() != Phase::Interrupted || self.driver.link_failure(server).is_none()
         {
-            let link = way.link(&mut self.driver, self.node)?;
+            return Ok(());
+        }
+        let link = match (&self.way, &self.met) {
+            (Some(way), _) => Some(way.link(&mut self.driver, self.node)?),
+            (None, Some(met)) => {
+                let (driver, node) = (&mut self.driver, self.node);
+                met.meeting
+                    .connect(driver, node, PROTOCOL, None, Vec::new())?
+            }
+            (None, None) => None,
+        };
+        if let Some(link) = link {
             self.session.set_server(link);
         }
         Ok(())
@@ -209,7 +294,11 @@ impl<G: Game> Client<G> {
     /// The next thing that happened.
     pub fn event(&mut self) -> Option<ClientEvent<G>> {
         let event = self.session.poll_event()?;
-        Some(self.explained(event))
+        let event = self.explained(event);
+        if let ClientEvent::Ended { words, .. } = &event {
+            self.words.clone_from(words);
+        }
+        Some(event)
     }
 
     /// Says why there is no connection, as far as the link below knows it better.
@@ -238,6 +327,11 @@ impl<G: Game> Client<G> {
     /// The player's own entity, predicted.
     pub fn own<T: Archetype<G::Things>>(&self) -> Option<(EntityId, T)> {
         self.session.own()
+    }
+
+    /// What this client spawned ahead of the server ([`Game::spawns`]) and does not have of it yet.
+    pub fn provisional<T: Archetype<G::Things>>(&self) -> impl Iterator<Item = (ProvisionalId, T)> {
+        self.session.provisional()
     }
 
     /// Says something to the server, reliably and in order.
@@ -295,12 +389,17 @@ impl<G: Game> Client<G> {
         &mut self.session
     }
 
-    /// Leaves, and tells the server.
+    /// Leaves, and tells the server. A [local client](crate::Server::local_client)'s server is told with its next
+    /// tick.
     pub fn leave(mut self) -> Result<(), Error> {
         self.session.leave(self.driver.now());
         let deadline = self.driver.now() + FAREWELL;
-        while !self.session.is_finished() && self.driver.now() < deadline {
-            self.driver.turn(deadline, &mut [&mut self.session])?;
+        let is_idle = |lag: &Option<Lag>| lag.as_ref().is_none_or(Lag::is_idle);
+        while !(self.session.is_finished() && is_idle(&self.lag)) && self.driver.now() < deadline {
+            self.turn(deadline)?;
+            if self.seat.is_some() {
+                break;
+            }
         }
         Ok(())
     }

@@ -7,6 +7,9 @@ use std::net::SocketAddr;
 use tickwire_net::quic::IdentityError;
 use tickwire_net::{BindError, ListenError};
 
+use crate::EndReason;
+use crate::rendezvous::NotJoined;
+
 /// Why a server or client cannot go on.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -21,6 +24,15 @@ pub enum Error {
     NotPrivate(SocketAddr),
     /// The name stands for no address.
     NoAddress,
+    /// The client is no part of the game any more.
+    Ended {
+        /// Why.
+        why: EndReason,
+        /// What the server, or the network, says to it.
+        words: String,
+    },
+    /// The game with a code was not joined.
+    NotJoined(NotJoined),
     /// The system had another reason.
     Io(io::Error),
 }
@@ -37,6 +49,9 @@ impl fmt::Display for Error {
                  `connect`, which encrypt, or the `_anywhere` constructors if you mean it"
             ),
             Self::NoAddress => f.write_str("the name stands for no address"),
+            Self::Ended { why, words } if words.is_empty() => why.fmt(f),
+            Self::Ended { why, words } => write!(f, "{why}: {words}"),
+            Self::NotJoined(why) => why.fmt(f),
             Self::Io(error) => error.fmt(f),
         }
     }
@@ -48,7 +63,7 @@ impl std::error::Error for Error {
             Self::Bind(error) => error.source(),
             Self::Listen(error) => error.source(),
             Self::Identity(error) => error.source(),
-            Self::NotPrivate(_) | Self::NoAddress => None,
+            Self::NotJoined(_) | Self::NotPrivate(_) | Self::NoAddress | Self::Ended { .. } => None,
             Self::Io(error) => error.source(),
         }
     }

@@ -34,16 +34,8 @@
 //!     server.spawn(Mine { at: [30.0, 0.0] })?;
 //!     loop {
 //!         while let Some(event) = server.event() {
-//!             match event {
-//!                 ServerEvent::Joined { player, .. } => {
-//!                     server.spawn_own(player, Ship { health: 100, ..Ship::default() })?;
-//!                 }
-//!                 ServerEvent::Left { player, .. } => {
-//!                     if let Some(ship) = server.own(player) {
-//!                         server.despawn(ship)?;
-//!                     }
-//!                 }
-//!                 _ => {}
+//!             if let ServerEvent::Joined { player, .. } = event {
+//!                 server.spawn_own(player, Ship { health: 100, ..Ship::default() })?;
 //!             }
 //!         }
 //!         server.advance_all()?; // every player's input, through Duel::step
@@ -52,11 +44,13 @@
 //! }
 //! ```
 //!
-//! The client never waits. It says what the player wants, takes what happened, and draws what is in view:
+//! A player's own entity goes when the player has left. The client never waits. It says what the player wants, takes
+//! what happened, and draws what is in view. Once it is over, [`update`](crate::Client::update) is an error that says
+//! why:
 //!
 //! ```no_run
 //! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/duel.rs"));
-//! use tickwire::{Client, ClientEvent, EntityMap};
+//! use tickwire::{Client, EntityMap};
 //!
 //! struct Sprite;
 //!
@@ -68,9 +62,6 @@
 //!         client.update()?;
 //!         while let Some(event) = client.event() {
 //!             sprites.follow(&event, |_id, _archetype| Sprite);
-//!             if let ClientEvent::Ended { why, words } = event {
-//!                 return Err(format!("{why} {words}").into());
-//!             }
 //!         }
 //!         for (id, ship) in client.view::<Ship>() {
 //!             if let Some(Sprite) = sprites.get(id) {
@@ -84,7 +75,7 @@
 //!
 //! An engine with a loop of its own calls [`Server::update`](crate::Server::update), which does not wait and
 //! says how many ticks are due, and [`end_tick`](crate::Server::end_tick) after each. Whoever hosts and plays
-//! takes a [`local_client`](crate::Server::local_client). Wrong types are found at once: a client whose types
+//! takes a [`local_client`](crate::Server::local_client), which needs no socket. Wrong types are found at once: a client whose types
 //! differ from the server's is told which field.
 //!
 //! # Prediction
@@ -141,6 +132,71 @@
 //!
 //! The example `own_types_with_prediction` prints what pilot, server and onlooker see at 150 ms; `lag_lab`
 //! draws it on four networks.
+//!
+//! ## Shots that are there at once
+//!
+//! A shot would appear a round trip after its key, far from the gun that moved on meanwhile. So a client may spawn it
+//! ahead of the server, for the input that fires it. [`Game::spawns`](crate::Game::spawns) says what comes of an input,
+//! [`Game::coast`](crate::Game::coast) how it moves; [`Client::provisional`](crate::Client::provisional) has it until
+//! the server's own comes into view, which then moves on from there, as far ahead as the player's own entity.
+//! [`ClientEvent::Replaced`](crate::ClientEvent::Replaced) says which is which, so that a sprite can be kept. The server
+//! decides, of course: it spawns with [`spawn_from_input`](crate::Server::spawn_from_input), or not, and then what was
+//! ahead goes after [`PROVISIONAL_PATIENCE`](crate::native::limits::PROVISIONAL_PATIENCE).
+//!
+//! ```
+//! use tickwire::{Archetypes, Client, Game, PlayerId, Replicate, Server, WorldError};
+//!
+//! #[derive(Clone, Debug, Default, Replicate)]
+//! struct Gun { #[replicate(position, step = 0.01)] at: [f32; 2] }
+//!
+//! #[derive(Clone, Debug, Default, Replicate)]
+//! struct Shot { #[replicate(position, step = 0.01)] at: [f32; 2] }
+//!
+//! #[derive(Archetypes)]
+//! enum Thing { Gun(Gun), Shot(Shot) }
+//!
+//! struct Range;
+//!
+//! impl Game for Range {
+//!     type Things = Thing;
+//!     type Input = bool; // the trigger
+//!     type ToServer = ();
+//!     type ToClient = ();
+//!     const HZ: u16 = 60;
+//!
+//!     fn spawns(own: &Thing, trigger: &bool) -> Option<Thing> {
+//!         match own {
+//!             Thing::Gun(gun) if *trigger => Some(Thing::Shot(Shot { at: gun.at })),
+//!             _ => None,
+//!         }
+//!     }
+//!
+//!     fn coast(thing: &mut Thing) {
+//!         if let Thing::Shot(shot) = thing {
+//!             shot.at[0] += 0.5;
+//!         }
+//!     }
+//! }
+//!
+//! /// On the server, in each tick and for each player.
+//! fn fire(server: &mut Server<Range>, player: PlayerId) -> Result<(), WorldError> {
+//!     let trigger = server.input(player);
+//!     let own = server.own(player).and_then(|id| server.get::<Gun>(id));
+//!     if let Some(shot) = own.and_then(|gun| Range::spawns(&Thing::Gun(gun), &trigger)) {
+//!         server.spawn_from_input(player, shot)?;
+//!     }
+//!     Ok(())
+//! }
+//!
+//! /// On the client, in each frame.
+//! fn draw(client: &Client<Range>) {
+//!     let ahead = client.provisional::<Shot>().map(|(_, shot)| shot);
+//!     for shot in client.view::<Shot>().map(|(_, shot)| shot).chain(ahead) {
+//!         println!("a shot at {:?}", shot.at);
+//!     }
+//! }
+//! # fn main() {}
+//! ```
 //!
 //! # Interest and audiences
 //!
@@ -289,6 +345,58 @@
 //! [`Network`](crate::sim::Network) also cuts nodes off from each other, restarts them and sets their clocks
 //! wrong; [`Scenario`](crate::sim::Scenario) runs many seeds and names the one that failed.
 //!
+//! # Through routers
+//!
+//! A player at home can be a server, too. Somebody runs a *rendezvous server* on a public machine (`tickwire
+//! rendezvous`; `docs/RENDEZVOUS.md` says how). [`Server::host`](crate::Server::host) registers the game there and is
+//! told a code of six letters; [`Client::join`](crate::Client::join) finds the game by it. No address is typed, no
+//! router touched.
+//!
+//! ```no_run
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/duel.rs"));
+//! use tickwire::rendezvous::MemberEvent;
+//! use tickwire::{Client, Error, Server};
+//!
+//! const RENDEZVOUS: &str = "203.0.113.7:27478";
+//!
+//! fn host() -> Result<(), Error> {
+//!     let mut server = Server::<Duel>::host("Ada's duel", RENDEZVOUS)?;
+//!     loop {
+//!         while let Some(event) = server.meeting_event() {
+//!             if let MemberEvent::Registered { code } = event {
+//!                 println!("tell your friends: {code}");
+//!             }
+//!         }
+//!         server.tick()?;
+//!     }
+//! }
+//!
+//! fn join(code: &str) -> Result<(), Error> {
+//!     let mut joining = Client::<Duel>::join(code, RENDEZVOUS, "Grace")?;
+//!     let mut client = loop {
+//!         if let Some(client) = joining.update()? {
+//!             break client;
+//!         }
+//!         // Draw a frame: "looking for the game".
+//!     };
+//!     loop {
+//!         client.update()?;
+//!         while let Some(event) = client.meeting_event() {
+//!             match event {
+//!                 MemberEvent::Path { kind, to } => println!("the path is {}, over {to}", kind.word()),
+//!                 MemberEvent::PathLost { .. } => return join(code),
+//!                 _ => {}
+//!             }
+//!         }
+//!     }
+//! }
+//! # fn main() {}
+//! ```
+//!
+//! The path is [local, public, punched or relayed](crate::rendezvous::PathKind), in this order of preference, and may
+//! change while one plays: the connection stays the same. The client accepts only the key whose fingerprint the
+//! rendezvous server passed on.
+//!
 //! # Going to production
 //!
 //! - **Encryption.** [`bind`](crate::Server::bind) and [`connect`](crate::Client::connect) speak QUIC. On any
@@ -303,7 +411,7 @@
 //! - **Broken connections.** A client comes back by itself as the same player for
 //!   [`RESUME_PATIENCE`](crate::native::limits::RESUME_PATIENCE). The game hears
 //!   [`Away`](crate::ServerEvent::Away), [`Back`](crate::ServerEvent::Back) or, in the end,
-//!   [`Left`](crate::ServerEvent::Left): despawn with the last.
+//!   [`Left`](crate::ServerEvent::Left), with which its own entity goes.
 //! - **Load.** A server that is too slow leaves out time rather than falling behind, and reports
 //!   [`Late`](crate::ServerEvent::Late). While it is late, nobody new is let in.
 //! - **Figures.** [`visit_peers`](crate::Session::visit_peers) and
@@ -339,7 +447,7 @@
 //! # What Tickwire does not do
 //!
 //! - Browsers, Steam, consoles, an interface for C.
-//! - Peer to peer, NAT punching, relays, matchmaking, voice, accounts: other programs do that.
+//! - Matchmaking by skill, voice, accounts: other programs do that.
 //! - Deterministic lockstep and rollback of a whole world. What others did is shown a moment late instead.
 //! - Worlds across several servers.
 //! - A stable wire: both sides have to be of the same version until 1.0.

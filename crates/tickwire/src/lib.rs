@@ -68,17 +68,19 @@ mod client;
 mod entity_map;
 mod error;
 pub mod guide;
+mod memory;
 mod place;
+pub mod rendezvous;
 mod server;
 
-pub use client::{Client, ServerAt};
+pub use client::{Client, Joining, ServerAt};
 pub use entity_map::EntityMap;
 pub use error::Error;
 pub use server::Server;
 
 pub use tickwire_native::{
     AdvanceError, Asked, ClientConfig, ClientEvent, EndReason, EntityId, Game, Phase, PlayerId,
-    Question, Role, SayError, ServerConfig, ServerEvent, To,
+    ProvisionalId, Question, Role, SayError, ServerConfig, ServerEvent, To,
 };
 pub use tickwire_net::quic::{Fingerprint, Identity, Trust};
 pub use tickwire_replica::packet::Form;

@@ -3,6 +3,9 @@
 //! In: what the game spawns, sets and says, and its ticks. Out: events. Everything happens on the caller's
 //! thread; nothing is awaited and nothing called back.
 
+mod host;
+
+use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,11 +16,14 @@ use tickwire_net::{Carries, Driver, ListenerId, NodeId};
 use tickwire_replica::Archetype;
 use tickwire_replica::world::{Audience, Groups, Past, World, WorldError};
 use tickwire_session::bulk::{ContentHash, ShelfError};
-use tickwire_session::{Addr, Events as _, Host, Instant, Session as _};
+use tickwire_session::{Addr, Events as _, Host, Instant, Session};
+use tickwire_sim::Lag;
 
 use crate::client::Client;
 use crate::error::Error;
+use crate::memory::{self, Proxy};
 use crate::place;
+use crate::rendezvous::Met;
 use crate::{
     AdvanceError, EntityId, Game, PROTOCOL, PlayerId, Question, Role, SayError, ServerConfig,
     ServerEvent, Tick, To,
@@ -60,8 +66,23 @@ pub struct Server<G: Game> {
     driver: Driver,
     session: native::Server<G>,
     port: Port,
+    /// The session's node; those of local clients follow.
+    node: NodeId,
+    locals: Vec<Local>,
     /// When the next tick is due.
     due: Instant,
+    /// What holds up its packets, if a bad network was asked for.
+    lag: Option<Lag>,
+    /// How it is found, if that is by a code. Its node follows the session's.
+    met: Option<Met>,
+}
+
+/// A client in this process.
+#[derive(Debug)]
+struct Local {
+    proxy: Proxy,
+    /// Until the client is gone.
+    node: Option<NodeId>,
 }
 
 #[derive(Debug)]
@@ -70,7 +91,7 @@ enum Port {
         listener: ListenerId,
         fingerprint: Fingerprint,
     },
-    Clear(NodeId),
+    Clear,
 }
 
 impl<G: Game> Server<G> {
@@ -109,7 +130,7 @@ impl<G: Game> Server<G> {
             listener,
             fingerprint,
         };
-        Self::new(driver, port, config)
+        Self::new(driver, (node, port), config)
     }
 
     /// Opens a port on which everything is readable and forgeable by whoever is on the way: UDP and TCP. For
@@ -125,25 +146,40 @@ impl<G: Game> Server<G> {
     /// The same on any address: you have read what [`bind_insecure`](Self::bind_insecure) says.
     pub fn bind_insecure_anywhere(addr: SocketAddr, config: ServerConfig) -> Result<Self, Error> {
         let mut driver = Driver::new()?;
-        let port = Port::Clear(driver.bind(addr, Carries::Both)?);
-        Self::new(driver, port, config)
+        let node = driver.bind(addr, Carries::Both)?;
+        Self::new(driver, (node, Port::Clear), config)
     }
 
-    fn new(driver: Driver, port: Port, config: ServerConfig) -> Result<Self, Error> {
+    fn new(
+        driver: Driver,
+        (node, port): (NodeId, Port),
+        config: ServerConfig,
+    ) -> Result<Self, Error> {
         let now = driver.now();
         Ok(Self {
             session: native::Server::new(now, tickwire_net::secret()?, config),
             driver,
             port,
+            node,
+            locals: Vec::new(),
             due: now,
+            lag: None,
+            met: None,
         })
+    }
+
+    /// Puts every client of this server on a bad network: `preset.server_lag(seed)` makes one.
+    #[must_use]
+    pub fn with_conditions(mut self, lag: Lag) -> Self {
+        self.lag = Some(lag);
+        self
     }
 
     /// Where clients connect to.
     pub fn local_addr(&self) -> Option<SocketAddr> {
         match self.port {
             Port::Encrypted { listener, .. } => self.driver.listener_addr(listener),
-            Port::Clear(node) => self.driver.local_addr(node),
+            Port::Clear => self.driver.local_addr(self.node),
         }
     }
 
@@ -151,20 +187,55 @@ impl<G: Game> Server<G> {
     pub const fn fingerprint(&self) -> Option<Fingerprint> {
         match self.port {
             Port::Encrypted { fingerprint, .. } => Some(fingerprint),
-            Port::Clear(_) => None,
+            Port::Clear => None,
         }
     }
 
-    /// A client in the same program: the player of whoever hosts.
-    pub fn local_client(&self, name: &str) -> Result<Client<G>, Error> {
-        let mut addr = self.local_addr().ok_or(Error::NoAddress)?;
-        if addr.ip().is_unspecified() {
-            addr.set_ip(place::loopback_like(addr.ip()));
+    /// A client in the same program: the player of whoever hosts. No socket is between the two, and it has the same
+    /// methods as any other; what it sends arrives with the server's next tick.
+    pub fn local_client(&mut self, name: &str) -> Result<Client<G>, Error> {
+        let (seat, proxy) = memory::pair();
+        let (node, server) = self.driver.link(self.node);
+        let local = Local {
+            proxy,
+            node: Some(node),
+        };
+        // The position in the slice of sessions, behind the server's own: perhaps that of a client who is gone.
+        let own = 1 + usize::from(self.met.is_some());
+        let at = node.index().saturating_sub(own);
+        match self.locals.get_mut(at) {
+            Some(gone) => *gone = local,
+            None => self.locals.push(local),
         }
-        match self.fingerprint() {
-            Some(fingerprint) => Client::connect_pinned(addr, fingerprint, name),
-            None => Client::connect_insecure_as(addr, name),
+        Client::seated(seat, server, name)
+    }
+
+    /// Lets the driver go on with the server and its local clients.
+    fn drive(
+        &mut self,
+        go_on: impl FnOnce(&mut Driver, &mut [&mut dyn Session]) -> io::Result<()>,
+    ) -> Result<(), Error> {
+        for local in &mut self.locals {
+            if let Some(node) = local.node.take_if(|_| local.proxy.is_over()) {
+                self.driver.close(node);
+            }
         }
+        let mut lagged = self.lag.as_mut().map(|lag| lag.around(&mut self.session));
+        let mut sessions: Vec<&mut dyn Session> = match &mut lagged {
+            Some(lagged) => vec![lagged],
+            None => vec![&mut self.session],
+        };
+        sessions.extend(self.met.as_mut().map(|met| met.meeting.session()));
+        let proxies = self.locals.iter_mut().map(|local| &mut local.proxy);
+        sessions.extend(proxies.map(|proxy| proxy as &mut dyn Session));
+        go_on(&mut self.driver, &mut sessions)?;
+        let Some(met) = &mut self.met else {
+            return Ok(());
+        };
+        let players = self.session.players().count();
+        met.meeting
+            .set_players(u16::try_from(players).unwrap_or(u16::MAX));
+        met.poll(&mut self.driver)
     }
 
     /// The next thing that happened.
@@ -176,7 +247,7 @@ impl<G: Game> Server<G> {
     pub fn tick(&mut self) -> Result<Tick, Error> {
         let tick = self.end_tick();
         let due = self.due;
-        self.driver.run_until(due, &mut [&mut self.session])?;
+        self.drive(|driver, sessions| driver.run_until(due, sessions))?;
         Ok(tick)
     }
 
@@ -184,7 +255,7 @@ impl<G: Game> Server<G> {
     /// due. After each call [`end_tick`](Self::end_tick).
     pub fn update(&mut self) -> Result<u32, Error> {
         let now = self.driver.now();
-        self.driver.turn(now, &mut [&mut self.session])?;
+        self.drive(|driver, sessions| driver.turn(now, sessions))?;
         let length = Self::tick_length();
         let due = self.driver.now().since(self.due).div_duration_f32(length);
         #[expect(
@@ -244,7 +315,17 @@ impl<G: Game> Server<G> {
         self.session.spawn_own(player, thing)
     }
 
-    /// Which entity is a player's own; of one who left, which was, until it is despawned.
+    /// Puts an entity into the world that comes of what a player wants in this tick: a shot, mostly. The player's
+    /// client, which may have spawned it already ([`Game::spawns`]), replaces its own by it.
+    pub fn spawn_from_input(
+        &mut self,
+        player: PlayerId,
+        thing: impl Into<G::Things>,
+    ) -> Result<EntityId, WorldError> {
+        self.session.spawn_from_input(player, thing)
+    }
+
+    /// Which entity is a player's own. It is despawned with [`ServerEvent::Left`].
     pub fn own(&self, player: PlayerId) -> Option<EntityId> {
         self.session.own(player)
     }
@@ -382,8 +463,9 @@ impl<G: Game> Server<G> {
     pub fn shut_down(mut self) -> Result<(), Error> {
         self.session.shut_down(self.driver.now());
         let deadline = self.driver.now() + FAREWELL;
-        while !self.session.is_finished() && self.driver.now() < deadline {
-            self.driver.turn(deadline, &mut [&mut self.session])?;
+        let is_idle = |lag: &Option<Lag>| lag.as_ref().is_none_or(Lag::is_idle);
+        while !(self.session.is_finished() && is_idle(&self.lag)) && self.driver.now() < deadline {
+            self.drive(|driver, sessions| driver.turn(deadline, sessions))?;
         }
         Ok(())
     }

@@ -1,21 +1,16 @@
 //! Ships in Bevy: `tickwire-bevy serve` in one terminal, `tickwire-bevy` in as many others as you like.
 //!
-//! The server is a Bevy app without a window, and its drones are Bevy entities that it publishes. A client's
-//! own ship is predicted, everything else is shown between two states that arrived; Bevy sees neither, only
-//! where things are. Arrows or W A D fly. `tickwire-bevy watch` is a client that needs no screen.
+//! The server has no window; its drones are Bevy entities that it publishes. A client's own ship is predicted, everything
+//! else shown between two states that arrived. Arrows fly. `tickwire-bevy watch` is a client that needs no screen.
 
-use std::time::Duration;
-use std::{env, error};
+use std::{env, error, time::Duration};
 
 use bevy::app::ScheduleRunnerPlugin;
 use bevy::log::LogPlugin;
 use bevy::prelude::*;
-use tickwire::{
-    Archetypes, Client, ClientEvent, EntityId, EntityMap, Game, Replicate, Server, ServerEvent,
-};
+use tickwire::{Archetypes, Client, EntityId, EntityMap, Game, Replicate, Server, ServerEvent};
 
 const ADDRESS: &str = "127.0.0.1:7777";
-const DRONES: u16 = 24;
 
 #[derive(Clone, Debug, Default, Replicate)]
 struct Ship {
@@ -25,7 +20,6 @@ struct Ship {
     heading: f32,
     #[replicate(step = 0.01)]
     speed: f32,
-    is_drone: bool,
 }
 
 #[derive(Archetypes)]
@@ -49,8 +43,7 @@ impl Game for Ships {
     type ToClient = ();
     const HZ: u16 = 60;
 
-    fn step(own: &mut Thing, stick: &Stick) {
-        let Thing::Ship(ship) = own;
+    fn step(Thing::Ship(ship): &mut Thing, stick: &Stick) {
         ship.fly(stick.turn, stick.thrust);
     }
 }
@@ -75,10 +68,6 @@ fn serve(mut server: NonSendMut<Server<Ships>>, mut drones: Query<&mut Drone>) -
             info!("{event:?}");
             if let ServerEvent::Joined { player, .. } = event {
                 server.spawn_own(player, Ship::default())?;
-            } else if let ServerEvent::Left { player, .. } = event
-                && let Some(ship) = server.own(player)
-            {
-                server.despawn(ship)?;
             }
         }
         server.advance_all()?;
@@ -97,30 +86,23 @@ fn play(
     keys: Res<ButtonInput<KeyCode>>,
     mut sprites: Local<EntityMap<Entity>>,
     mut commands: Commands,
-    mut exit: MessageWriter<AppExit>,
 ) -> Result {
-    let held = |codes: [KeyCode; 2]| keys.any_pressed(codes);
-    let left = i8::from(held([KeyCode::ArrowLeft, KeyCode::KeyA]));
-    let turn = left - i8::from(held([KeyCode::ArrowRight, KeyCode::KeyD]));
-    let thrust = held([KeyCode::ArrowUp, KeyCode::KeyW]);
+    let held = [KeyCode::ArrowLeft, KeyCode::ArrowRight, KeyCode::ArrowUp];
+    let [left, right, thrust] = held.map(|code| keys.pressed(code));
+    let turn = i8::from(left) - i8::from(right);
     client.set_input(Stick { turn, thrust });
-    client.update()?;
+    client.update()?; // An error once it is over, with which Bevy ends.
     while let Some(event) = client.event() {
-        if let ClientEvent::Ended { why, words } = &event {
-            error!("{why} {words}");
-            exit.write(AppExit::error());
-        }
         if let Some(gone) = sprites.follow(&event, |_, _| commands.spawn_empty().id()) {
             commands.entity(gone).despawn();
         }
     }
     let own = client.own::<Ship>().map(|(id, _)| id);
     for (id, ship) in client.view::<Ship>() {
-        let hue = if ship.is_drone { 240.0 } else { 40.0 };
-        let hue = if Some(id) == own { 130.0 } else { hue };
+        let hue = if Some(id) == own { 130.0 } else { 40.0 };
         let body = Sprite::from_color(Color::hsl(hue, 0.6, 0.6), Vec2::new(24.0, 10.0));
-        let mut place = Transform::from_xyz(ship.at[0], ship.at[1], 0.0);
-        place.rotate_z(ship.heading);
+        let mut place = Transform::from_rotation(Quat::from_rotation_z(ship.heading));
+        place.translation = Vec2::from(ship.at).extend(0.0);
         if let Some(sprite) = sprites.get(id) {
             commands.entity(*sprite).insert((body, place));
         }
@@ -128,44 +110,40 @@ fn play(
     Ok(())
 }
 
-/// On a client without a window, now and then: how many things Bevy has, and where the first of them is.
+/// On a client, now and then: how many things Bevy has, and where the first of them is.
 fn report(places: Query<&Transform, With<Sprite>>, time: Res<Time>, mut next: Local<f32>) {
     if time.elapsed_secs() >= *next {
         *next += 1.0;
-        let first = places.iter().next().map(|place| place.translation.xy());
-        info!("{} ships, the first at {first:?}", places.iter().count());
+        let places: Vec<_> = places.iter().map(|it| it.translation.xy()).collect();
+        info!("{} ships, the first at {:?}", places.len(), places.first());
     }
 }
 
 fn main() -> Result<AppExit, Box<dyn error::Error>> {
     let mut app = App::new();
-    let windowless = ScheduleRunnerPlugin::run_loop(Duration::from_millis(4));
-    match env::args().nth(1).as_deref() {
-        Some("serve") => {
-            let mut server = Server::<Ships>::bind(ADDRESS)?;
-            for number in 0..DRONES {
-                let mut ship = Ship::default();
-                ship.heading = f32::from(number);
-                ship.at = [f32::from(number) * 40.0 - 480.0, ship.heading.sin() * 200.0];
-                ship.is_drone = true;
-                let id = server.spawn(ship.clone())?;
-                app.world_mut().spawn(Drone(ship, id));
-            }
-            app.add_plugins((MinimalPlugins.set(windowless), LogPlugin::default()));
-            app.insert_non_send(server).add_systems(Update, serve);
+    let word = env::args().nth(1);
+    if word.is_some() {
+        let windowless = ScheduleRunnerPlugin::run_loop(Duration::from_millis(4));
+        app.add_plugins((MinimalPlugins.set(windowless), LogPlugin::default()));
+    } else {
+        app.add_plugins(DefaultPlugins);
+        app.world_mut().spawn(Camera2d);
+    }
+    if word.as_deref() == Some("serve") {
+        let mut server = Server::<Ships>::bind(ADDRESS)?;
+        for number in 0..24_u16 {
+            let mut ship = Ship::default();
+            ship.heading = f32::from(number);
+            ship.at = [ship.heading * 40.0 - 480.0, ship.heading.sin() * 200.0];
+            app.world_mut()
+                .spawn(Drone(ship.clone(), server.spawn(ship)?));
         }
-        word => {
-            if word == Some("watch") {
-                app.add_plugins((MinimalPlugins.set(windowless), LogPlugin::default()));
-                app.init_resource::<ButtonInput<KeyCode>>()
-                    .add_systems(Update, report);
-            } else {
-                app.add_plugins(DefaultPlugins);
-                app.world_mut().spawn(Camera2d);
-            }
-            let client = Client::<Ships>::connect(ADDRESS)?;
-            app.insert_non_send(client).add_systems(Update, play);
-        }
+        app.insert_non_send(server).add_systems(Update, serve);
+    } else {
+        let client = Client::<Ships>::connect(ADDRESS)?;
+        app.insert_non_send(client)
+            .init_resource::<ButtonInput<KeyCode>>();
+        app.add_systems(Update, (play, report));
     }
     Ok(app.run())
 }

@@ -16,7 +16,7 @@ use tickwire_dialects::cppevy::{
 };
 use tickwire_session::Belief;
 
-use super::{Carrier, Connect, Paths, Protocol, Side};
+use super::{Connect, Inspect, Paths, Protocol, Side};
 use crate::{Kind, Loadout, Weapon};
 
 /// The entry of [`PROTOCOLS`](super::PROTOCOLS).
@@ -30,8 +30,17 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     connect: Connect::Arena(|now, server, name, loadout| {
         Box::new(client::Gateway::new(now, server, name, loadout))
     }),
-    inspect: |from, on, bytes, trace| {
-        cppevy::inspect(from == Side::Client, on == Carrier::Stream, bytes, trace)
+    inspect: Inspect {
+        datagram: Some(|from, bytes, trace| {
+            cppevy::inspect(from == Side::Client, false, bytes, trace)
+        }),
+        stream: Some(|from| {
+            let from_client = from == Side::Client;
+            Box::new(move |bytes, trace| cppevy::inspect_next(from_client, bytes, trace))
+        }),
+        words: 2,
+        snapshots: &["State"],
+        counts: &[],
     },
 };
 

@@ -10,7 +10,7 @@ mod server;
 use tickwire_dialects::lwar::message::Selection;
 use tickwire_dialects::lwar::{self, Id};
 
-use super::{Connect, Paths, Protocol};
+use super::{Connect, Inspect, Paths, Protocol};
 use crate::{Kind, Loadout, Weapon};
 
 /// The entry of [`PROTOCOLS`](super::PROTOCOLS).
@@ -25,7 +25,13 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         Box::new(client::Gateway::new(now, server, name, loadout))
     }),
     // Both sides' packets have the same form.
-    inspect: |_, _, bytes, trace| lwar::inspect(bytes, trace),
+    inspect: Inspect {
+        datagram: Some(|_, bytes, trace| lwar::inspect(bytes, trace)),
+        stream: None,
+        words: 1,
+        snapshots: &["Update", "UpdatePos", "UpdateRay", "UpdateCircle"],
+        counts: &[],
+    },
 };
 
 /// The arena's kinds and lwar's, in pairs.

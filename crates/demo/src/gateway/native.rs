@@ -10,7 +10,7 @@ mod server;
 use tickwire_native::Role;
 use tickwire_session::{Addr, Instant};
 
-use super::{Carrier, Connect, Paths, Protocol, Side, Spectator};
+use super::{Connect, Inspect, Paths, Protocol, Side, Spectator};
 
 /// The entry of [`PROTOCOLS`](super::PROTOCOLS).
 pub(super) const PROTOCOL: Protocol = Protocol {
@@ -25,9 +25,17 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         client.select(loadout);
         Box::new(client)
     }),
-    inspect: |from, on, bytes, trace| {
-        let is_client = from == Side::Client;
-        tickwire_native::inspect(is_client, on == Carrier::Stream, bytes, trace)
+    inspect: Inspect {
+        datagram: Some(|from, bytes, trace| {
+            tickwire_native::inspect(from == Side::Client, false, bytes, trace)
+        }),
+        stream: Some(|from| {
+            let from_client = from == Side::Client;
+            Box::new(move |bytes, trace| tickwire_native::inspect_next(from_client, bytes, trace))
+        }),
+        words: 1,
+        snapshots: &["State"],
+        counts: &[(Side::Server, "number")],
     },
 };
 

@@ -15,7 +15,7 @@ use tickwire_dialects::opendrakan::{
     self, AssetRef, ClassId, DatabaseId, Field, ObjectId, Registry, Schema,
 };
 
-use super::{Carrier, Connect, Paths, Protocol, Side};
+use super::{Connect, Inspect, Paths, Protocol, Side};
 use crate::{Intent, Kind, Weapon};
 
 /// The entry of [`PROTOCOLS`](super::PROTOCOLS).
@@ -30,8 +30,17 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     connect: Connect::Arena(|now, server, _, loadout| {
         Box::new(client::Gateway::new(now, server, loadout))
     }),
-    inspect: |from, on, bytes, trace| {
-        opendrakan::inspect(from == Side::Client, on == Carrier::Stream, bytes, trace)
+    inspect: Inspect {
+        datagram: Some(|from, bytes, trace| {
+            opendrakan::inspect(from == Side::Client, false, bytes, trace)
+        }),
+        stream: Some(|from| {
+            let from_client = from == Side::Client;
+            Box::new(move |bytes, trace| opendrakan::inspect_next(from_client, bytes, trace))
+        }),
+        words: 1,
+        snapshots: &["ObjectStates"],
+        counts: &[],
     },
 };
 

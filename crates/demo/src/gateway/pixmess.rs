@@ -9,7 +9,7 @@ mod server;
 
 use tickwire_dialects::pixmess;
 
-use super::{Connect, Paths, Protocol, Side};
+use super::{Connect, Inspect, Paths, Protocol, Side};
 
 /// The entry of [`PROTOCOLS`](super::PROTOCOLS).
 pub(super) const PROTOCOL: Protocol = Protocol {
@@ -23,7 +23,16 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     connect: Connect::Tiles(|now, server, name, look| {
         Ok(Box::new(client::Gateway::new(now, server, name, look)?))
     }),
-    inspect: |from, _, bytes, trace| pixmess::inspect(from == Side::Client, bytes, trace),
+    inspect: Inspect {
+        datagram: None,
+        stream: Some(|from| {
+            let mut inspector = pixmess::Inspector::new(from == Side::Client);
+            Box::new(move |bytes, trace| inspector.next(bytes, trace))
+        }),
+        words: 1,
+        snapshots: &[],
+        counts: &[],
+    },
 };
 
 #[cfg(test)]

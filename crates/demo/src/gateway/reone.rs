@@ -26,7 +26,7 @@ use std::time::Duration;
 use tickwire_dialects::reone::server_limits::{LERP, TICK_RATE};
 use tickwire_dialects::reone::{self, ObjectId, Server, ServerConfig, Text};
 
-use super::{Carrier, Connect, Paths, Protocol, Side};
+use super::{Connect, Inspect, Paths, Protocol, Side};
 use crate::rules::{self, STEPS_PER_SECOND};
 use crate::{Arena, Kind, PilotId, Weapon};
 
@@ -41,8 +41,17 @@ pub(super) const PROTOCOL: Protocol = Protocol {
     connect: Connect::Arena(|now, server, name, loadout| {
         Box::new(client::Gateway::new(now, server, name, loadout))
     }),
-    inspect: |from, on, bytes, trace| {
-        reone::inspect(from == Side::Client, on == Carrier::Stream, bytes, trace)
+    inspect: Inspect {
+        datagram: Some(|from, bytes, trace| {
+            reone::inspect(from == Side::Client, false, bytes, trace)
+        }),
+        stream: Some(|from| {
+            let from_client = from == Side::Client;
+            Box::new(move |bytes, trace| reone::inspect_next(from_client, bytes, trace))
+        }),
+        words: 1,
+        snapshots: &["Last"],
+        counts: &[(Side::Client, "packet")],
     },
 };
 

@@ -77,6 +77,10 @@ impl<C: ClientGateway + ?Sized> Session for Recorded<C> {
         self.client.figures().poll_timeout()
     }
 
+    fn is_reading(&self, on: StreamId) -> bool {
+        self.client.figures().is_reading(on)
+    }
+
     fn set_busy(&mut self, is_busy: bool) {
         self.client.session().set_busy(is_busy);
     }

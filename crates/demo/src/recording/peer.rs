@@ -4,18 +4,32 @@
 //! goes nowhere; the server of the recording was answered by another. What was lost on the way back then
 //! arrives here.
 //!
-//! A client is known by one address, on which both its paths lie: a link. Of one that is not, its stream and its
-//! datagrams have addresses of their own, and only one of them is seen.
+//! A client on a link has one address for both its paths. On sockets its datagrams come from an address of their own,
+//! which shows by a token that it belongs to the stream on which that token was told: so it is found here, too,
+//! whatever the protocol.
 
 use tickwire_session::Instant;
 use tickwire_session::tap::{Input, Record};
 use tickwire_session::{Addr, Ended, Path, Room, Session, StreamId, Transmit};
+
+/// Bytes of a token; see [`tickwire_session::Token`].
+const TOKEN: usize = 8;
+
+/// Bytes of a stream among which its token is: every protocol tells it in the first message, or soon after.
+const TOLD_MAX: usize = 4_096;
+
+/// Bytes of a datagram among which a token is.
+const ATTACH_MAX: usize = 64;
 
 /// One client of a recorded server.
 #[derive(Debug)]
 pub(super) struct Peer {
     /// What the server calls it.
     addr: Addr,
+    /// Where its datagrams come from, once that is known.
+    datagrams: Option<Addr>,
+    /// What was sent on its stream first.
+    told: Vec<u8>,
     /// What the client calls the server.
     server: Addr,
     /// Its stream, as the server calls it.
@@ -28,6 +42,8 @@ impl Peer {
     pub(super) const fn new(addr: Addr, server: Addr) -> Self {
         Self {
             addr,
+            datagrams: None,
+            told: Vec::new(),
             server,
             stream: None,
             dialled: None,
@@ -40,17 +56,23 @@ impl Peer {
         match *record {
             Record::Input(Input::Opened { on, peer }) if peer == self.addr => {
                 self.stream = Some(on);
+                self.told.clear();
                 self.open(now, client);
             }
-            Record::Output(Transmit::Datagram { to }, bytes) if to == self.addr => {
+            Record::Input(Input::Datagram { from, bytes }) if self.shows_token(from, bytes) => {
+                self.datagrams = Some(from);
+            }
+            Record::Output(Transmit::Datagram { to }, bytes) if self.is_at(to) => {
                 client.handle_datagram(now, self.server, bytes);
             }
-            Record::Output(Transmit::Segments { to, size }, bytes) if to == self.addr => {
+            Record::Output(Transmit::Segments { to, size }, bytes) if self.is_at(to) => {
                 for datagram in bytes.chunks(usize::from(size).max(1)) {
                     client.handle_datagram(now, self.server, datagram);
                 }
             }
             Record::Output(Transmit::Stream { on }, bytes) if self.is_own(on) => {
+                let room = TOLD_MAX.saturating_sub(self.told.len());
+                self.told.extend(bytes.iter().take(room));
                 if let Some(on) = self.dialled {
                     client.handle_stream(now, on, bytes);
                 }
@@ -75,6 +97,25 @@ impl Peer {
             record,
             Record::Output(Transmit::Datagram { .. } | Transmit::Segments { .. }, _)
         )
+    }
+
+    fn is_at(&self, addr: Addr) -> bool {
+        addr == self.addr || self.datagrams == Some(addr)
+    }
+
+    /// Whether a datagram from elsewhere has a token that was told on this client's stream.
+    fn shows_token(&self, from: Addr, bytes: &[u8]) -> bool {
+        if self.stream.is_none() || self.datagrams.is_some() || self.is_at(from) {
+            return false;
+        }
+        let may_attach = bytes.get(..bytes.len().min(ATTACH_MAX)).unwrap_or_default();
+        may_attach.windows(TOKEN).any(|token| {
+            // Eight bytes that anybody could say are no token.
+            let mut distinct = token.to_vec();
+            distinct.sort_unstable();
+            distinct.dedup();
+            distinct.len() >= TOKEN / 2 && self.told.windows(TOKEN).any(|told| told == token)
+        })
     }
 
     fn is_own(&self, on: StreamId) -> bool {

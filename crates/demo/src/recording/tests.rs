@@ -10,7 +10,7 @@ use tickwire_sim::{Chance, Conditions, Network};
 
 use super::*;
 use crate::gateway::{PROTOCOLS, Protocol, Settings};
-use crate::{Bot, Host, STEP, View};
+use crate::{Bot, GameServer, STEP, View};
 
 const SECONDS: u32 = 12;
 
@@ -28,7 +28,7 @@ fn recorded(protocol: &'static Protocol) -> (Vec<u8>, View) {
     let server = machine(1, protocol.port);
     network.add_node(server);
     network.add_node(machine(2, 5_000));
-    let mut host = Host::new(3, 3);
+    let mut host = GameServer::new(3, 3);
     host.serve(protocol, Instant::ZERO, [7; 32], &Settings::default());
     let mut pilot = Bot::new(1);
     let mut walker = crate::tiles::Bot::new(1);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use tickwire_demo::gateway::{ArenaClient, Connect, Protocol, Settings, Status};
-use tickwire_demo::{Bot, Host, STEP};
+use tickwire_demo::{Bot, GameServer, STEP};
 use tickwire_session::{Instant, Traffic};
 use tickwire_sim::{Network, addr};
 
@@ -24,7 +24,7 @@ pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
     let server_addr = addr::loopback(protocol.port);
     net.add_node(server_addr);
     net.add_node(addr::loopback(4_000));
-    let mut host = Host::new(1, BOTS);
+    let mut host = GameServer::new(1, BOTS);
     host.serve(protocol, net.now(), [0; 32], &Settings::default());
     let mut bot = Bot::new(77);
     let Connect::Arena(connect) = protocol.connect else {

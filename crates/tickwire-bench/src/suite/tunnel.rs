@@ -37,7 +37,7 @@ const STEPS: usize = 60;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Where the command is.
-const PROGRAM: &str = "TICKWIRE";
+const PROGRAM: &str = "TICKWIRE_COMMAND";
 
 /// Processor time of one forwarded datagram in nanoseconds, at each end.
 struct Slice {

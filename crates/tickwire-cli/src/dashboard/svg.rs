@@ -132,7 +132,7 @@ fn ink(cell: &Cell) -> &'static str {
 /// A server with its dashboard, and clients of every protocol on real sockets.
 fn real_run(lasts: Duration) -> Picture {
     let mut driver = Driver::new().unwrap();
-    let mut host = Host::new(7, 5);
+    let mut host = GameServer::new(7, 5);
     let mut players: Vec<(Bot, Box<dyn ArenaClient>)> = Vec::new();
     let mut picture = Picture::default();
     let mut names = ["Ada", "Grace", "Linus", "Barbara", "Edsger"]

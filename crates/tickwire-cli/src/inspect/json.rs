@@ -1,101 +1,83 @@
-//! A datagram, or a stream, as a JSON object on a line.
+//! A datagram, or a message of a stream, as a JSON object on a line.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use tickwire_demo::gateway::{Carrier, Protocol};
-use tickwire_wire::{Place, Trace, Value};
+use tickwire_wire::Value;
 
-use super::{Direction, Found, Recorded, Specimen, side};
+use super::fields::{Entry, Held};
+use super::{Direction, Fault, Found, PathKind, Specimen, side};
 
-/// Writes what `specimen` says; whether it decodes.
-pub(super) fn show(
-    protocol: &Protocol,
-    specimen: Specimen<'_>,
-    out: &mut dyn Write,
-) -> io::Result<bool> {
-    let mut fields = Fields::default();
-    let verdict = (protocol.inspect)(specimen.from, specimen.on, specimen.bytes, &mut fields);
-    let error = verdict.err();
+/// Writes what `specimen` says.
+pub(super) fn show(specimen: &Specimen<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let fields: Vec<_> = specimen.fields.entries().iter().map(field).collect();
     let mut object = json!({
-        "protocol": protocol.name,
-        "from": side(specimen.from),
+        "protocol": specimen.protocol.map(|protocol| protocol.name),
+        "from": specimen.from.map(side),
         "carrier": match specimen.on {
-            Carrier::Datagram => "datagram",
-            Carrier::Stream => "stream",
+            PathKind::Datagram => "datagram",
+            PathKind::Stream => "stream",
+            PathKind::Other(what) => what,
         },
         "bytes": Value::Bytes(specimen.bytes).to_string(),
-        "fields": fields.fields,
-        "error": error.map(|error| json!({
-            "what": error.to_string(),
-            "offset_bits": error.at_bit(),
-        })),
+        "fields": fields,
+        "error": specimen.fault.map(|fault| match fault {
+            Fault::Wrong(error) => json!({
+                "what": error.to_string(),
+                "offset_bits": error.at_bit(),
+            }),
+            Fault::Unread(why) => json!({ "what": format!("not read: {why}") }),
+            Fault::Gap(missing) => json!({ "what": "missing", "bytes": missing }),
+        }),
     });
     match specimen.found {
         Found::Alone => {}
         Found::Line(line) => object["line"] = line.into(),
-        Found::Recorded(Recorded {
-            at,
-            direction,
-            peer,
-        }) => {
-            object["time_us"] = at.as_micros().into();
-            object["peer"] = peer.to_string().into();
-            object["direction"] = match direction {
+        Found::Recorded(recorded) => {
+            object["time_us"] = recorded.at.as_micros().into();
+            object["peer"] = recorded.peer.to_string().into();
+            object["direction"] = match recorded.direction {
                 Direction::In => "in".into(),
                 Direction::Out => "out".into(),
             };
         }
-    }
-    writeln!(out, "{object}")?;
-    Ok(error.is_none())
-}
-
-/// Fields as JSON. A group is a field without place and value, and what is in it is deeper.
-#[derive(Debug, Default)]
-struct Fields {
-    fields: Vec<Json>,
-    depth: usize,
-}
-
-impl Fields {
-    fn push(&mut self, name: &str, place: Option<Place>, value: Json) {
-        self.fields.push(json!({
-            "name": name,
-            "depth": self.depth,
-            "offset_bits": place.map(|place| place.at_bit),
-            "bits": place.map(|place| place.bits),
-            "value": value,
-            "meaning": null,
-        }));
-    }
-}
-
-impl Trace for Fields {
-    fn open(&mut self, group: &'static str) {
-        self.push(group, None, Json::Null);
-        self.depth += 1;
-    }
-
-    fn field(&mut self, name: &'static str, place: Place, value: Value<'_>) {
-        let value = match value {
-            Value::Unsigned(value) => value.into(),
-            Value::Signed(value) => value.into(),
-            Value::Float(value) if value.is_finite() => value.into(),
-            Value::Text(text) => text.into(),
-            // JSON has no words for these.
-            Value::Float(_) | Value::Bytes(_) => value.to_string().into(),
-        };
-        self.push(name, Some(place), value);
-    }
-
-    fn meaning(&mut self, word: &'static str) {
-        if let Some(last) = self.fields.last_mut() {
-            last["meaning"] = word.into();
+        Found::Captured(captured) => {
+            object["time_us"] = micros(captured.at).into();
+            object["frame"] = captured.frame.into();
+            object["conversation"] = captured.conversation.into();
+            object["source"] = captured.from.to_string().into();
+            object["destination"] = captured.to.to_string().into();
+        }
+        Found::Frame(frame, at) => {
+            object["time_us"] = micros(at).into();
+            object["frame"] = frame.into();
         }
     }
+    writeln!(out, "{object}")
+}
 
-    fn close(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
-    }
+/// A group is a field without place and value, and what is in it is deeper.
+fn field(entry: &Entry) -> Json {
+    let place = entry.field.as_ref().map(|(place, _)| place);
+    let value = entry.field.as_ref().map(|(_, held)| match held {
+        Held::Unsigned(value) => (*value).into(),
+        Held::Signed(value) => (*value).into(),
+        Held::Float(value) if value.is_finite() => (*value).into(),
+        Held::Text(text) => text.as_str().into(),
+        // JSON has no words for these.
+        Held::Float(_) | Held::Bytes(_) => Json::from(held.value().to_string()),
+    });
+    json!({
+        "name": entry.name,
+        "depth": entry.depth,
+        "offset_bits": place.map(|place| place.at_bit),
+        "bits": place.map(|place| place.bits),
+        "value": value,
+        "meaning": Some(entry.meaning).filter(|word| !word.is_empty()),
+    })
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

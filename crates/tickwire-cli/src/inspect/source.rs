@@ -1,28 +1,34 @@
-//! Where bytes come from: a file that holds a datagram or a stream, lines of digits, or a recording.
+//! Where bytes come from: a file that holds a datagram or a stream, lines of digits, a recording, or a capture.
 //!
-//! The first bytes tell which. Nothing is read as a whole: what is held at a time is one datagram,
-//! one line or one record, and each has a limit, so a file of any size needs the same memory. A stream
-//! can only be read from its first byte on, so as much of it is held as can be shown.
+//! The first bytes tell which; captures are read by [`captured`]. Nothing is read as a whole: what is held at a time is
+//! one datagram, one line, one record or one message of each stream, and each has a limit, so a file of any size needs
+//! the same memory.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, IsTerminal, Read};
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
-use tickwire_demo::gateway::{Carrier, Paths, Protocol, Side};
+use tickwire_capture::is_capture;
+use tickwire_demo::gateway::{Protocol, Side};
 use tickwire_session::tap::{About, Input, Record, Recorded as Watched, Recording};
-use tickwire_session::{Instant, Transmit};
+use tickwire_session::{Addr, Instant, Path as Route, StreamId, Transmit};
 
-use super::gather::{Gathered, Half, Stream, Streams};
-use super::{Direction, Found, Recorded, Show, Specimen, hex, sender_unknown};
+use super::fields::Fields;
+use super::stream::StreamReader;
+use super::{Direction, Found, PathKind, Recorded, Show, Specimen, captured, hex, sender_unknown};
 use crate::misuse::Misuse;
 use crate::record::{Next, Records};
 
 /// Bytes of a datagram alone in a file: no network carries more.
 const DATAGRAM_MAX: usize = 64 * 1_024;
 
-/// Bytes of a stream: about a million fields, which is what one can scroll through.
-pub(super) const STREAM_MAX: usize = 4 * 1_024 * 1_024;
+/// Bytes of a stream in a file of its own: about a million fields, which is what one can scroll through.
+const STREAM_MAX: usize = 4 * 1_024 * 1_024;
+
+/// Streams of a recording that are followed at a time: as many as a driver has connections.
+const STREAMS_MAX: usize = 4_096;
 
 /// Bytes of a line: the largest datagram, its bytes apart, and a comment.
 const LINE_MAX: usize = 4 * DATAGRAM_MAX;
@@ -30,7 +36,8 @@ const LINE_MAX: usize = 4 * DATAGRAM_MAX;
 /// Shows every datagram of a file, or of standard input.
 pub(super) fn read(
     file: Option<&Path>,
-    (from, on): (Option<Side>, Carrier),
+    (from, on): (Option<Side>, PathKind),
+    annotate: Option<&Path>,
     show: &mut Show<'_>,
 ) -> anyhow::Result<()> {
     if let Some(path) = file.filter(|path| *path != Path::new("-")) {
@@ -40,6 +47,7 @@ pub(super) fn read(
             name,
             from,
             on,
+            annotate,
             show,
         }
         .read(file);
@@ -53,6 +61,7 @@ pub(super) fn read(
         name,
         from,
         on,
+        annotate,
         show,
     }
     .read(stdin.lock())
@@ -62,7 +71,8 @@ struct Source<'a, 'b> {
     name: String,
     /// Who sent what is received.
     from: Option<Side>,
-    on: Carrier,
+    on: PathKind,
+    annotate: Option<&'a Path>,
     show: &'a mut Show<'b>,
 }
 
@@ -70,16 +80,20 @@ impl Source<'_, '_> {
     fn read(mut self, mut bytes: impl Read) -> anyhow::Result<()> {
         let head = self.read_head(&mut bytes)?;
         let form = Form::of(&head);
-        if form != Form::Recording {
+        if form != Form::Capture && self.annotate.is_some() {
+            bail!(Misuse(format!("--annotate: {} is no capture", self.name)));
+        }
+        if !matches!(form, Form::Recording | Form::Capture) {
             self.from()?;
         }
         let mut bytes = BufReader::new(Cursor::new(head).chain(bytes));
         match (form, self.on) {
+            (Form::Capture, _) => captured::read(bytes, &self.name, self.annotate, self.show),
             (Form::Recording, _) => self.read_recording(&mut bytes),
-            (Form::Lines, Carrier::Stream) => self.read_stream_lines(&mut bytes),
-            (Form::Lines, Carrier::Datagram) => self.read_lines(&mut bytes),
-            (Form::Raw, Carrier::Stream) => self.read_stream(&mut bytes),
-            (Form::Raw, Carrier::Datagram) => self.read_datagram(&mut bytes),
+            (Form::Lines, PathKind::Stream) => self.read_stream_lines(&mut bytes),
+            (Form::Lines, _) => self.read_lines(&mut bytes),
+            (Form::Raw, PathKind::Stream) => self.read_stream(&mut bytes),
+            (Form::Raw, _) => self.read_datagram(&mut bytes),
         }
     }
 
@@ -98,7 +112,8 @@ impl Source<'_, '_> {
             length += read;
             let may_be_recording =
                 length < Recording::MAGIC.len() && Recording::MAGIC.starts_with(&head[..length]);
-            if read == 0 || !may_be_recording {
+            let may_be_capture = length < 4 && matches!(head[0], 0x0a | 0xa1 | 0xd4 | 0x4d);
+            if read == 0 || !(may_be_recording || may_be_capture) {
                 head.truncate(length);
                 return Ok(head);
             }
@@ -111,16 +126,12 @@ impl Source<'_, '_> {
         if datagram.len() > DATAGRAM_MAX {
             bail!(
                 "{} is no datagram, which has at most {DATAGRAM_MAX} bytes; \
-                 nor lines of hexadecimal digits, nor a recording",
+                 nor lines of hexadecimal digits, nor a recording or a capture",
                 self.name
             );
         }
-        self.show.show(Specimen {
-            bytes: &datagram,
-            from: self.from()?,
-            on: self.on,
-            found: Found::Alone,
-        })
+        let from = self.from()?;
+        self.show.show_bytes(from, self.on, Found::Alone, &datagram)
     }
 
     fn read_stream(&mut self, bytes: &mut impl Read) -> anyhow::Result<()> {
@@ -164,12 +175,8 @@ impl Source<'_, '_> {
                 self.name
             );
         }
-        self.show.show(Specimen {
-            bytes: stream,
-            from: self.from()?,
-            on: self.on,
-            found: Found::Alone,
-        })
+        let from = self.from()?;
+        self.show.show_bytes(from, self.on, Found::Alone, stream)
     }
 
     fn read_lines(&mut self, bytes: &mut impl BufRead) -> anyhow::Result<()> {
@@ -199,12 +206,11 @@ impl Source<'_, '_> {
             return Ok(());
         }
         match hex::parse(digits) {
-            Ok(hex::Bytes(bytes)) => self.show.show(Specimen {
-                bytes: &bytes,
-                from: self.from()?,
-                on: self.on,
-                found: Found::Line(number),
-            }),
+            Ok(hex::Bytes(bytes)) => {
+                let from = self.from()?;
+                self.show
+                    .show_bytes(from, self.on, Found::Line(number), &bytes)
+            }
             // The other lines may be fine.
             Err(error) => {
                 let what = format!("{}, line {number}: {error}", self.name);
@@ -218,9 +224,10 @@ impl Source<'_, '_> {
         let mut streams = Streams::default();
         let read = self.read_records(bytes, &mut streams);
         // Whatever the recording ends with, what was in it before is shown.
-        for stream in streams.finish() {
-            self.show_halves(&stream)?;
+        for (_, stream) in std::mem::take(&mut streams.open) {
+            self.finish_stream(stream)?;
         }
+        self.show.show_summary()?;
         read
     }
 
@@ -236,23 +243,112 @@ impl Source<'_, '_> {
                     return Ok(());
                 }
             };
-            if let Record::About(about) = found {
-                self.take_about(&about);
-            }
-            let gathered = match self.show.protocol.paths {
-                Paths::Datagrams => Gathered::Nothing,
-                Paths::Streams | Paths::Both => streams.add(now, &found),
-            };
-            match gathered {
-                Gathered::Nothing => {}
-                Gathered::Ended(stream) => self.show_halves(&stream)?,
-                Gathered::Stray(on) => {
-                    let what = format!("{at}the beginning of {on:?} is missing");
-                    self.show.complain(&what);
+            match found {
+                Record::About(about) => self.take_about(&about),
+                Record::Input(Input::Datagram { from, bytes }) => {
+                    self.show_datagram(now, Direction::In, from, bytes)?;
+                }
+                Record::Output(Transmit::Datagram { to }, bytes) => {
+                    self.show_datagram(now, Direction::Out, to, bytes)?;
+                }
+                Record::Output(Transmit::Segments { to, size }, bytes) => {
+                    for bytes in bytes.chunks(usize::from(size).max(1)) {
+                        self.show_datagram(now, Direction::Out, to, bytes)?;
+                    }
+                }
+                found => {
+                    if let Some(on) = self.read_stream_record(now, &found, streams)? {
+                        let what = format!("{at}the beginning of {on:?} is missing");
+                        self.show.complain(&what);
+                    }
                 }
             }
-            self.show_datagram(now, found)?;
         }
+    }
+
+    /// Takes a record of a stream. Returns one of which the beginning is not there, once.
+    fn read_stream_record(
+        &mut self,
+        now: Instant,
+        record: &Record<'_>,
+        streams: &mut Streams,
+    ) -> anyhow::Result<Option<StreamId>> {
+        let (on, direction, bytes) = match *record {
+            Record::Input(Input::Opened { on, peer })
+            | Record::Output(Transmit::Dial { on, to: peer }, _) => {
+                streams.begin(on, peer);
+                return Ok(None);
+            }
+            Record::Input(Input::Closed {
+                path: Route::Stream(on),
+                ..
+            })
+            | Record::Output(Transmit::Finish { on } | Transmit::Abort { on }, _) => {
+                streams.strays.remove(&on);
+                // Both sides may end it.
+                let ended = streams.open.remove(&on);
+                return ended
+                    .map_or(Ok(()), |stream| self.finish_stream(stream))
+                    .map(|()| None);
+            }
+            Record::Input(Input::Stream { on, bytes }) => (on, Direction::In, bytes),
+            Record::Output(Transmit::Stream { on }, bytes) => (on, Direction::Out, bytes),
+            _ => return Ok(None),
+        };
+        // A protocol without streams says nothing on one.
+        if self.show.protocol.inspect.stream.is_none() {
+            return Ok(None);
+        }
+        let Some(stream) = streams.open.get_mut(&on) else {
+            let is_new = streams.strays.len() < STREAMS_MAX && streams.strays.insert(on);
+            return Ok(is_new.then_some(on));
+        };
+        stream.last = now;
+        let peer = stream.peer;
+        let half = &mut stream.halves[usize::from(matches!(direction, Direction::Out))];
+        self.with_stream(half, (now, direction, peer), |half, emit| {
+            half.add(bytes, emit)
+        })?;
+        Ok(None)
+    }
+
+    fn finish_stream(&mut self, stream: Stream) -> anyhow::Result<()> {
+        let Stream { peer, last, halves } = stream;
+        for (mut half, direction) in halves.into_iter().zip([Direction::In, Direction::Out]) {
+            let place = (last, direction, peer);
+            self.with_stream(&mut half, place, |half, emit| half.finish(emit))?;
+        }
+        Ok(())
+    }
+
+    /// Does something with one direction of a stream, and shows what comes of it.
+    fn with_stream(
+        &mut self,
+        half: &mut StreamReader,
+        (at, direction, peer): (Instant, Direction, Addr),
+        act: impl FnOnce(&mut StreamReader, &mut super::stream::Emit<'_>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let from = self.sender(direction)?;
+        let protocol = self.show.protocol;
+        if let (true, Some(inspector)) = (half.is_undecided(), protocol.inspect.stream) {
+            half.decide(inspector(from));
+        }
+        let found = Found::Recorded(Recorded {
+            at,
+            direction,
+            peer,
+        });
+        act(half, &mut |bytes: &[u8], fields: &Fields, fault| {
+            self.show.show(&Specimen {
+                protocol: Some(protocol),
+                from: Some(from),
+                on: PathKind::Stream,
+                found,
+                bytes,
+                fields,
+                fault,
+            })
+        })
     }
 
     /// A recording knows what it is of better than whoever looks at it.
@@ -266,65 +362,28 @@ impl Source<'_, '_> {
         });
     }
 
-    fn show_halves(&mut self, stream: &Stream) -> anyhow::Result<()> {
-        let halves = [
-            (&stream.received, Direction::In),
-            (&stream.sent, Direction::Out),
-        ];
-        for (half, direction) in halves {
-            let Half {
-                since: Some(at),
-                bytes,
-                lost,
-            } = half
-            else {
-                continue;
-            };
-            let recorded = Recorded {
-                at: *at,
-                direction,
-                peer: stream.peer,
-            };
-            self.show_recorded(recorded, Carrier::Stream, bytes)?;
-            if *lost > 0 {
-                let what = format!("{}: {lost} bytes more of that are left out", self.name);
-                self.show.complain(&what);
-            }
-        }
-        Ok(())
-    }
-
-    /// Shows a record that is a datagram; streams are gathered, and the rest has nothing to decode.
-    fn show_datagram(&mut self, at: Instant, record: Record<'_>) -> anyhow::Result<()> {
-        let (bytes, peer, direction) = match record {
-            Record::Input(Input::Datagram { from, bytes }) => (bytes, from, Direction::In),
-            Record::Output(Transmit::Datagram { to }, bytes) => (bytes, to, Direction::Out),
-            _ => return Ok(()),
-        };
-        let recorded = Recorded {
+    fn show_datagram(
+        &mut self,
+        at: Instant,
+        direction: Direction,
+        peer: Addr,
+        bytes: &[u8],
+    ) -> anyhow::Result<()> {
+        let from = self.sender(direction)?;
+        let found = Found::Recorded(Recorded {
             at,
             direction,
             peer,
-        };
-        self.show_recorded(recorded, Carrier::Datagram, bytes)
+        });
+        let protocol = self.show.protocol;
+        self.show.show_datagram(protocol, from, found, bytes)
     }
 
-    fn show_recorded(
-        &mut self,
-        recorded: Recorded,
-        on: Carrier,
-        bytes: &[u8],
-    ) -> anyhow::Result<()> {
-        let from = match (recorded.direction, self.from()?) {
+    fn sender(&self, direction: Direction) -> Result<Side, Misuse> {
+        Ok(match (direction, self.from()?) {
             (Direction::In, side) => side,
             (Direction::Out, Side::Client) => Side::Server,
             (Direction::Out, Side::Server) => Side::Client,
-        };
-        self.show.show(Specimen {
-            bytes,
-            from,
-            on,
-            found: Found::Recorded(recorded),
         })
     }
 
@@ -340,6 +399,35 @@ impl Source<'_, '_> {
     }
 }
 
+/// The streams of a recording that have begun and not ended.
+#[derive(Default)]
+struct Streams {
+    open: BTreeMap<StreamId, Stream>,
+    /// Those whose beginning is not there; it is said once of each.
+    strays: BTreeSet<StreamId>,
+}
+
+struct Stream {
+    peer: Addr,
+    /// When it was last heard of.
+    last: Instant,
+    /// What was received, and what was sent.
+    halves: [StreamReader; 2],
+}
+
+impl Streams {
+    fn begin(&mut self, on: StreamId, peer: Addr) {
+        if self.open.len() < STREAMS_MAX {
+            // A client's stream is dialled, then opened: it is one.
+            self.open.entry(on).or_insert_with(|| Stream {
+                peer,
+                last: Instant::ZERO,
+                halves: Default::default(),
+            });
+        }
+    }
+}
+
 /// What a recording looks like whose writer was stopped.
 const CUT: &str = "the recording ends inside it";
 
@@ -349,6 +437,7 @@ const HEAD: usize = 4_096;
 /// What a file holds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Form {
+    Capture,
     Recording,
     Lines,
     Raw,
@@ -356,6 +445,9 @@ enum Form {
 
 impl Form {
     fn of(head: &[u8]) -> Self {
+        if is_capture(head) {
+            return Self::Capture;
+        }
         if head.starts_with(Recording::MAGIC) {
             return Self::Recording;
         }
@@ -390,6 +482,8 @@ mod tests {
         check(b"tickrec\x02\0\0", Form::Recording);
         check(b"tickrec\x01\0\0", Form::Raw);
         check(b"f27087c5\r\n# caf\xc3\xa9\n", Form::Lines);
+        check(b"\x0a\x0d\x0d\x0a\x1c", Form::Capture);
+        check(b"\xd4\xc3\xb2\xa1\x02", Form::Capture);
         check(b"", Form::Lines);
         check(&[0xf2, 0x70, 0x87, 0xc5], Form::Raw);
         check(b"ab\0cd", Form::Raw);

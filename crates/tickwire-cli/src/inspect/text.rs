@@ -14,63 +14,70 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use tickwire_demo::gateway::{Carrier, Paths, Protocol};
-use tickwire_wire::{DecodeError, Entry, FieldLog, Place};
+use tickwire_demo::gateway::Paths;
+use tickwire_wire::{DecodeError, Place};
 
-use super::{Direction, Found, Recorded, Specimen, side};
+use super::fields::Entry;
+use super::{Direction, Fault, Found, PathKind, Specimen, side};
 
-/// Writes what `specimen` says; whether it decodes.
-pub(super) fn show(
-    protocol: &Protocol,
-    specimen: Specimen<'_>,
-    out: &mut dyn Write,
-) -> io::Result<bool> {
-    let mut log = FieldLog::default();
-    let verdict = (protocol.inspect)(specimen.from, specimen.on, specimen.bytes, &mut log);
-    writeln!(out, "{}", heading(protocol, &specimen))?;
+/// Writes what `specimen` says.
+pub(super) fn show(specimen: &Specimen<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", heading(specimen))?;
+    let entries = specimen.fields.entries();
     let mut table = Table::default();
-    for entry in log.entries() {
+    for entry in entries {
         table.push_entry(specimen.bytes, entry);
     }
-    if let Err(error) = verdict {
-        table.push_fault(specimen.bytes, log.entries(), error);
+    match specimen.fault {
+        Some(Fault::Wrong(error)) => table.push_fault(specimen.bytes, entries, error),
+        _ if entries.is_empty() && !specimen.bytes.is_empty() => table.push_raw(specimen.bytes),
+        _ => {}
     }
     out.write_all(table.render().as_bytes())?;
-    if let Err(error) = verdict {
-        writeln!(out, "wrong: {error}")?;
+    match specimen.fault {
+        None => Ok(()),
+        Some(Fault::Wrong(error)) => writeln!(out, "wrong: {error}"),
+        Some(Fault::Unread(why)) => writeln!(out, "not read: {why}"),
+        Some(Fault::Gap(missing)) => writeln!(out, "gap: {missing} bytes are missing"),
     }
-    Ok(verdict.is_ok())
 }
 
-fn heading(protocol: &Protocol, specimen: &Specimen<'_>) -> String {
+fn heading(specimen: &Specimen<'_>) -> String {
     let mut heading = match specimen.found {
         Found::Alone => String::new(),
         Found::Line(number) => format!("line {number}: "),
-        Found::Recorded(Recorded {
-            at,
-            direction,
-            peer,
-        }) => {
-            let arrow = match direction {
+        Found::Recorded(recorded) => {
+            let arrow = match recorded.direction {
                 Direction::In => "<-",
                 Direction::Out => "->",
             };
-            format!("{at} {arrow} {peer}: ")
+            format!("{} {arrow} {}: ", recorded.at, recorded.peer)
         }
+        Found::Captured(captured) => format!(
+            "frame {} {:.6}s {} -> {}: ",
+            captured.frame,
+            captured.at.as_secs_f64(),
+            captured.from,
+            captured.to,
+        ),
+        Found::Frame(frame, at) => format!("frame {frame} {:.6}s: ", at.as_secs_f64()),
     };
-    let (from, length) = (side(specimen.from), specimen.bytes.len());
-    let plural = if length == 1 { "" } else { "s" };
+    heading += specimen
+        .protocol
+        .map_or("unknown", |protocol| protocol.name);
+    if let Some(from) = specimen.from {
+        heading += &format!(", from the {}", side(from));
+    }
     // Where there is a choice, it is said what was chosen.
-    let stream = match (protocol.paths, specimen.on) {
-        (Paths::Both, Carrier::Stream) => " by stream",
-        _ => "",
-    };
-    write!(
-        heading,
-        "{}, from the {from}{stream}, {length} byte{plural}",
-        protocol.name
-    )
-    .expect("a String takes everything");
+    let paths = specimen.protocol.map(|protocol| protocol.paths);
+    match (paths, specimen.on) {
+        (Some(Paths::Both) | None, PathKind::Stream) => heading += " by stream",
+        (_, PathKind::Other(what)) => heading += &format!(", {what}"),
+        _ => {}
+    }
+    let length = specimen.bytes.len();
+    let plural = if length == 1 { "" } else { "s" };
+    write!(heading, ", {length} byte{plural}").expect("a String takes everything");
     heading
 }
 
@@ -101,9 +108,9 @@ impl Table {
         if let Some((place, value)) = &entry.field {
             row.at_bit = Some(place.at_bit);
             row.bytes = quote(covered(bytes, *place));
-            row.value.clone_from(value);
+            row.value = value.value().to_string();
             if !entry.meaning.is_empty() {
-                row.value = format!("{value}  {}", entry.meaning);
+                row.value += &format!("  {}", entry.meaning);
             }
         }
         self.rows.push(row);
@@ -153,6 +160,16 @@ impl Table {
         }
         self.rows.push(rest);
         self.push_further(end, unread);
+    }
+
+    /// Adds bytes of which nothing is known.
+    fn push_raw(&mut self, bytes: &[u8]) {
+        self.rows.push(Row {
+            at_bit: Some(0),
+            bytes: quote(&bytes[..bytes.len().min(ROW)]),
+            ..Row::default()
+        });
+        self.push_further(0, bytes);
     }
 
     /// Adds what does not fit the first row of unread bytes.

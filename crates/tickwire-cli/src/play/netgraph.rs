@@ -74,7 +74,30 @@ impl NetGraph {
         self.age
     }
 
-    pub(super) fn line(&self) -> Line<'static> {
+    /// A line of at most `width` columns: what is told least by the rest gives way, and nothing is cut.
+    pub(super) fn line(&self, width: u16) -> Line<'static> {
+        let [delay, loss, traffic, age] = self.figures();
+        let remark = self.remark.as_ref();
+        let remark = remark.map_or_else(Vec::new, |remark| vec![format!(" {remark} ").into()]);
+        let mut parts = vec![(4, delay), (3, loss), (1, traffic), (2, age), (5, remark)];
+        let whole = |parts: &[(u8, Vec<Span<'static>>)]| {
+            Line::from_iter(parts.iter().flat_map(|(_, spans)| spans.clone()))
+        };
+        while parts.len() > 1 && whole(&parts).width() > width.into() {
+            let least = parts.iter().map(|(worth, _)| *worth).min();
+            parts.retain(|(worth, _)| Some(*worth) != least);
+        }
+        let mut line = whole(&parts);
+        // The newest bars that have room.
+        let room = usize::from(width).saturating_sub(line.width());
+        let older = self.ages.len().saturating_sub(room);
+        let graph = bars(self.ages.iter().skip(older).copied(), millis(OLD));
+        line.push_span(Span::styled(graph, Style::new().fg(palette::GREEN)));
+        line
+    }
+
+    /// The delay, the loss, the traffic and the age of what is shown.
+    fn figures(&self) -> [Vec<Span<'static>>; 4] {
         let label = |text| Span::styled(text, palette::LABEL);
         let span = |span: Option<Duration>| {
             span.map_or_else(|| "–".into(), |span| format!("{:.0}", millis(span)))
@@ -85,26 +108,28 @@ impl NetGraph {
         } else {
             Style::new()
         };
-        let remark = self.remark.as_ref();
-        let remark = remark.map_or_else(String::new, |remark| format!(" {remark} "));
-        let graph = bars(self.ages.iter().copied(), millis(OLD));
-        Line::from(vec![
-            label(" rtt "),
-            Span::raw(span(self.round_trip)),
-            label(" ± "),
-            Span::raw(span(self.jitter)),
-            label(" ms  loss "),
-            Span::styled(format!("{loss:.1}%"), lossy),
-            label("  ↓ "),
-            Span::raw(format!("{:.0}", self.kbits_in)),
-            label(" ↑ "),
-            Span::raw(format!("{:.0}", self.kbits_out)),
-            label(" kbit/s  update "),
-            Span::raw(format!("{:>3.0}", millis(self.age))),
-            label(" ms "),
-            Span::raw(remark),
-            Span::styled(graph, Style::new().fg(palette::GREEN)),
-        ])
+        [
+            vec![
+                label(" rtt "),
+                Span::raw(span(self.round_trip)),
+                label(" ± "),
+                Span::raw(span(self.jitter)),
+                label(" ms "),
+            ],
+            vec![label(" loss "), Span::styled(format!("{loss:.1}% "), lossy)],
+            vec![
+                label(" ↓ "),
+                Span::raw(format!("{:.0}", self.kbits_in)),
+                label(" ↑ "),
+                Span::raw(format!("{:.0}", self.kbits_out)),
+                label(" kbit/s "),
+            ],
+            vec![
+                label(" update "),
+                Span::raw(format!("{:>3.0}", millis(self.age))),
+                label(" ms "),
+            ],
+        ]
     }
 }
 
@@ -126,7 +151,24 @@ mod tests {
             let now = Instant::from_millis(millis);
             graph.update(now, &session, Some(Duration::from_millis(age)));
         }
-        let line = graph.line().to_string();
+        let line = graph.line(80).to_string();
         assert!(line.ends_with("update  20 ms ▁▁█▁"), "{line}");
+    }
+
+    #[test]
+    fn in_a_narrow_window_parts_are_left_out_and_none_is_cut() {
+        let mut graph = NetGraph::default();
+        let remark = "the connection broke: coming back";
+        graph.set_remark(Some(remark.into()));
+        graph.update(Instant::ZERO, &DatagramEcho::default(), None);
+        for width in 0..120 {
+            let line = graph.line(width);
+            assert!(line.to_string().contains(remark), "{line}");
+            let room = usize::from(width).max(remark.len() + 2);
+            assert!(line.width() <= room, "{width}: {line}");
+        }
+        let line = graph.line(120).to_string();
+        assert!(line.contains("kbit/s") && line.contains("rtt"), "{line}");
+        assert!(!graph.line(70).to_string().contains("kbit/s"));
     }
 }

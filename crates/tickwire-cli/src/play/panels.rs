@@ -27,8 +27,9 @@ pub(super) const SMALLEST: (u16, u16) = (40, 12);
 /// How long a notice is shown.
 const NOTICE_SHOWN: Duration = Duration::from_secs(8);
 
-/// Notices shown at a time.
+/// Notices shown at a time, and the rows that they take together.
 const NOTICES: usize = 5;
+const NOTICE_ROWS: usize = 8;
 
 /// Silence that a player should know of.
 const SILENCE: Duration = Duration::from_secs(3);
@@ -88,14 +89,11 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
             if margin.tape.is_none() || picture.view.own_ship.is_some() {
                 draw_hull(picture, places.hull, frame);
             }
-            frame.render_widget(margin.net.line(), places.net);
         }
     }
+    draw_net(margin, places.net, frame);
     let keys: &[_] = match (&margin.tape, margin.stage) {
-        (Some(tape), _) => {
-            frame.render_widget(tape.line(), places.net);
-            replay::KEYS
-        }
+        (Some(_), _) => replay::KEYS,
         (_, Stage::Connecting | Stage::Loading { .. }) => &[("q", "give up")],
         (_, Stage::Playing) => &[
             ("WASD", "fly"),
@@ -113,16 +111,25 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
     draw_last_line(margin.line.as_deref(), keys, places.keys, frame);
 }
 
+/// How good the connection is, or where in a recording this is.
+pub(super) fn draw_net(margin: &Margin, area: Rect, frame: &mut Frame<'_>) {
+    match (&margin.tape, margin.stage) {
+        (Some(tape), _) => frame.render_widget(tape.line(), area),
+        (None, Stage::Playing) => frame.render_widget(margin.net.line(area.width), area),
+        (None, _) => {}
+    }
+}
+
 /// Every key of a pilot.
-const HELP: &[(&str, &str)] = &[
+pub(super) const HELP: &[(&str, &str)] = &[
     ("W S ↑ ↓", "forward and back"),
     ("A D ← →", "turn"),
     ("Z C", "strafe"),
     ("Space 2 3 4", "fire"),
     ("mouse", "aim; its left button fires"),
-    ("T", "teleport, where the server allows it"),
-    ("G", "taunt, where the protocol has a word for it"),
-    ("Enter", "chat; /name and /weapons change yours"),
+    ("T", "teleport, if the server allows it"),
+    ("G", "taunt, if the protocol can"),
+    ("Enter", "chat, /name NAME, /weapons A,B,C,D"),
     ("Tab", "scores"),
     ("+ -", "zoom"),
     ("?", "this help"),
@@ -134,7 +141,7 @@ pub(super) fn draw_help(keys: &[(&str, &str)], area: Rect, frame: &mut Frame<'_>
     let height = u16::try_from(keys.len()).unwrap_or(u16::MAX);
     let [_, middle, _] = Layout::horizontal([
         Constraint::Fill(1),
-        Constraint::Max(46),
+        Constraint::Max(52),
         Constraint::Fill(1),
     ])
     .areas(area);
@@ -247,9 +254,32 @@ pub(super) fn draw_notices(margin: &Margin, area: Rect, frame: &mut Frame<'_>) {
     let shown = notices
         .filter(|(time, _)| has_time || fresh(time))
         .take(NOTICES);
-    for (row, (_, text)) in area.rows().rev().zip(shown) {
+    let width = usize::from(area.width.saturating_sub(2));
+    let lines = shown.flat_map(|(_, text)| wrapped(text, width).into_iter().rev());
+    for (row, text) in area.rows().rev().zip(lines.take(NOTICE_ROWS)) {
         frame.render_widget(Line::raw(format!(" {text} ")), row);
     }
+}
+
+/// A text in lines of at most so many characters, which end between words where they can.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let (mut lines, mut line) = (Vec::new(), String::new());
+    let length = |text: &str| text.chars().count();
+    for word in text.split(' ') {
+        if line.is_empty() || length(&line) + 1 + length(word) > width {
+            lines.extend(Some(core::mem::take(&mut line)).filter(|line| !line.is_empty()));
+        } else {
+            line.push(' ');
+        }
+        for letter in word.chars() {
+            if length(&line) >= width.max(1) {
+                lines.push(core::mem::take(&mut line));
+            }
+            line.push(letter);
+        }
+    }
+    lines.push(line);
+    lines
 }
 
 /// What the player must know: the ship is gone, or the server is.
@@ -350,7 +380,7 @@ fn draw_hull(picture: &Picture, area: Rect, frame: &mut Frame<'_>) {
         Span::styled(" hull ", palette::LABEL),
         Span::styled("█".repeat(full), Style::new().fg(tint)),
         Span::styled("░".repeat(10 - full), Style::new().fg(palette::FAINT)),
-        Span::raw(format!(" {health:>3}%   ")),
+        Span::raw(format!(" {health:>3}%  ")),
     ];
     let slots = picture.loadout.0.into_iter().zip(picture.fires);
     for (slot, (weapon, fires)) in slots.enumerate() {

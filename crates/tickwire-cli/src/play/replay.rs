@@ -17,8 +17,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use tickwire_demo::STEP;
-use tickwire_demo::gateway::Status;
+use tickwire_demo::gateway::{Status, TileClient};
 use tickwire_demo::recording::Replay;
+use tickwire_demo::tiles::Cell;
 use tickwire_session::Instant;
 
 use super::seat::{Margin, Stage};
@@ -115,10 +116,11 @@ fn check(mut deck: Deck) -> anyhow::Result<ExitCode> {
     let seen = if deck.replay.looks_by_itself() {
         format!("{} of {} looks differ", compared.other, compared.looks)
     } else {
-        format!(
-            "at the end {} things are in view",
-            deck.replay.view().seen.len()
-        )
+        let count = match deck.replay.tiles() {
+            None => deck.replay.view().seen.len(),
+            Some(walker) => count_tiles(walker),
+        };
+        format!("at the end {count} things are in view")
     };
     println!("{}: {length}; {seen}", deck.tape.title());
     if let Some(fault) = &deck.tape.fault {
@@ -128,6 +130,20 @@ fn check(mut deck: Deck) -> anyhow::Result<ExitCode> {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     })
+}
+
+/// Tiles around a walker that it knows.
+fn count_tiles(walker: &dyn TileClient) -> usize {
+    const AROUND: std::ops::RangeInclusive<i32> = -10..=10;
+    let Some(Cell { x, y }) = walker.position() else {
+        return 0;
+    };
+    let cells = AROUND.flat_map(|dx| AROUND.map(move |dy| (dx, dy)));
+    let cells = cells.map(|(dx, dy)| Cell {
+        x: x.wrapping_add(dx),
+        y: y.wrapping_add(dy),
+    });
+    cells.filter(|cell| walker.tile(*cell).is_some()).count()
 }
 
 /// Shows it until somebody has enough.

@@ -20,6 +20,8 @@ use tickwire_session::{Addr, Instant, Session};
 
 use super::netgraph::NetGraph;
 use super::replay::TapeLine;
+use crate::capture::{self, CaptureFile};
+use crate::conditions::Lags;
 use crate::quic::Route;
 use crate::record::RecordFile;
 use crate::screen::{self, FRAME, Input, Screen};
@@ -41,8 +43,11 @@ pub(super) struct Seat {
     pub(super) title: String,
     pub(super) name: String,
     pub(super) record: Option<RecordFile>,
+    pub(super) capture: Option<CaptureFile>,
     /// How the server is reached.
     pub(super) route: Route,
+    /// The network that the player asked for.
+    pub(super) lags: Lags,
 }
 
 /// One player's session, and what the player sees of it.
@@ -156,7 +161,10 @@ impl Seat {
     fn leave(&mut self, gateway: &mut dyn ClientGateway) -> anyhow::Result<()> {
         gateway.disconnect(self.driver.now());
         let deadline = self.driver.now() + FAREWELL;
-        while !matches!(gateway.status(), Status::Ended(_)) && self.driver.now() < deadline {
+        let is_over = |seat: &Self, gateway: &dyn ClientGateway| {
+            matches!(gateway.status(), Status::Ended(_)) && seat.lags.is_idle()
+        };
+        while !is_over(self, gateway) && self.driver.now() < deadline {
             self.drive(deadline, gateway, Driver::turn)?;
         }
         Ok(())
@@ -165,7 +173,8 @@ impl Seat {
     fn finish_record(&mut self) -> anyhow::Result<()> {
         let now = self.driver.now();
         let record = self.record.as_mut();
-        record.map_or(Ok(()), |record| record.finish(now))
+        record.map_or(Ok(()), |record| record.finish(now))?;
+        self.capture.take().map_or(Ok(()), CaptureFile::finish)
     }
 
     /// Lets the driver have the session.
@@ -182,8 +191,14 @@ impl Seat {
             Route::At(_) => Vec::new(),
             Route::By(meeting) => vec![meeting.session()],
         };
+        let own = sessions.len();
         sessions.push(gateway.session());
-        let ran = run(&mut self.driver, until, &mut sessions);
+        let (lags, driver) = (&mut self.lags, &mut self.driver);
+        let ran = capture::run(self.capture.as_mut(), &mut sessions, own, |sessions| {
+            lags.run(sessions, own..own + 1, |sessions| {
+                run(driver, until, sessions)
+            })
+        });
         ran.context("waiting for the network failed")
     }
 

@@ -67,6 +67,34 @@ fn a_long_line_shows_its_end() {
 }
 
 #[test]
+fn a_long_notice_is_read_to_its_end() {
+    let mut picture = picture();
+    let said = format!(
+        "<Grace> {} or{} omega",
+        "many words".repeat(9),
+        "r".repeat(70)
+    );
+    picture.margin.notices = [(picture.margin.time, said)].into();
+    for width in [40, 80, 100] {
+        let text = snapshot::text(&picture, (width, 24), panels::draw);
+        assert!(
+            text.contains("<Grace> many") && text.contains("omega"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn no_key_of_the_help_is_cut() {
+    let mut picture = picture();
+    picture.margin.shows_help = true;
+    let text = snapshot::text(&picture, (80, 24), panels::draw);
+    for (key, does) in panels::HELP {
+        assert!(text.contains(key) && text.contains(does), "{does}: {text}");
+    }
+}
+
+#[test]
 fn the_wait_for_a_server_is_shown() {
     let mut picture = picture();
     picture.margin.stage = Stage::Connecting;

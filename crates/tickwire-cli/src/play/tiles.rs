@@ -205,7 +205,8 @@ impl Game for Walk {
 
     fn summary(&self) -> String {
         let time = self.picture.margin.minutes();
-        format!("you left after {time} and {} steps", self.steps)
+        let steps = if self.steps == 1 { "step" } else { "steps" };
+        format!("you left after {time} and {} {steps}", self.steps)
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use anyhow::Context;
-use tickwire_demo::Host;
+use tickwire_demo::GameServer;
 use tickwire_demo::gateway::Notice;
 use tickwire_net::Driver;
 use tickwire_net::rendezvous::Meeting;
@@ -15,6 +15,8 @@ use super::camera::Camera;
 use super::company::Company;
 use super::drain::Drain;
 use super::meter::Meter;
+use crate::capture::{self, CaptureFile};
+use crate::conditions::Lags;
 use crate::quic;
 use crate::record::RecordFile;
 use crate::save::SaveFile;
@@ -24,7 +26,7 @@ const FAREWELL: Duration = Duration::from_millis(1_200);
 
 /// What runs, and what is written down of it.
 pub(super) struct Game {
-    pub(super) host: Host,
+    pub(super) host: GameServer,
     pub(super) company: Company,
     pub(super) meter: Meter,
     pub(super) saves: Option<SaveFile>,
@@ -32,9 +34,13 @@ pub(super) struct Game {
     pub(super) records: Vec<RecordFile>,
     /// Who looks on for a recording.
     pub(super) camera: Option<Camera>,
+    /// What the servers' sessions say, in a file.
+    pub(super) capture: Option<CaptureFile>,
     /// Where it is reached over QUIC.
     pub(super) encrypted: Option<quic::Listening>,
     pub(super) drain: Drain,
+    /// The network that every client is on.
+    pub(super) lags: Lags,
 }
 
 impl Game {
@@ -54,6 +60,7 @@ impl Game {
             taps.extend(tapped.map(|(session, record)| record.tap(session)));
             taps.iter_mut().map(|tap| tap as &mut dyn Session).collect()
         };
+        let servers_count = sessions.len();
         let meeting = self
             .encrypted
             .as_mut()
@@ -61,7 +68,21 @@ impl Game {
         sessions.extend(meeting.map(Meeting::session));
         sessions.extend(self.company.sessions());
         sessions.extend(self.camera.as_mut().map(Camera::session));
-        run(driver, until, &mut sessions).context("waiting for sockets failed")
+        let lags = &mut self.lags;
+        let ran = capture::run(self.capture.as_mut(), &mut sessions, 0, |sessions| {
+            lags.run(sessions, 0..servers_count, |sessions| {
+                run(driver, until, sessions)
+            })
+        });
+        ran.context("waiting for sockets failed")
+    }
+
+    /// Says what network everybody is on, if whoever serves chose one.
+    pub(super) fn network_notice(&self) -> Option<Notice> {
+        let network = self.lags.network()?;
+        let name = "server".into();
+        let text = format!("every client is on this network: {network}");
+        Some(Notice::Said { name, text })
     }
 
     /// Somebody asked for the end: nobody new is let in, and everybody is told how long there is. Says so once.
@@ -97,8 +118,9 @@ impl Game {
         let now = driver.now();
         self.host.shut_down(now);
         let deadline = now + FAREWELL;
-        let is_open =
-            |game: &Self, driver: &Driver| !game.host.is_finished() || driver.closing_streams() > 0;
+        let is_open = |game: &Self, driver: &Driver| {
+            !game.host.is_finished() || !game.lags.is_idle() || driver.closing_streams() > 0
+        };
         while is_open(self, driver) && driver.now() < deadline {
             self.drive(driver, deadline, Driver::turn)?;
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tickwire_demo::gateway::Protocol;
-use tickwire_demo::{Host, OwnerId, printable};
+use tickwire_demo::{GameServer, OwnerId, printable};
 use tickwire_net::Counters;
 use tickwire_session::{Addr, Instant, PeerStats, Traffic};
 
@@ -46,7 +46,7 @@ impl Meter {
     pub(crate) fn measure(
         &mut self,
         now: Instant,
-        host: &Host,
+        host: &GameServer,
         network: &Counters,
     ) -> Option<Report> {
         let span = now.since(self.window_began);
@@ -104,7 +104,7 @@ impl Meter {
     }
 
     /// By what protocol pilots play.
-    fn pilots(&self, host: &Host) -> BTreeMap<OwnerId, &'static str> {
+    fn pilots(&self, host: &GameServer) -> BTreeMap<OwnerId, &'static str> {
         let gateways: Vec<_> = host.gateways().zip(&self.protocols).collect();
         let pilots = host.arena().pilots().filter_map(|(pilot, _)| {
             let mut gateways = gateways.iter();

@@ -12,6 +12,9 @@ use crate::figures::millis;
 /// Columns of a line, as narrow as a terminal usually is.
 const WIDTH: usize = 80;
 
+/// How counters of what went well end.
+const CARRIED: [&str; 4] = ["_received", "_sent", "_linked", "_accepted"];
+
 /// One second of a server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
@@ -99,11 +102,14 @@ impl Report {
         let mut lines = vec![if figures.len() + each.len() <= WIDTH {
             figures + &each
         } else {
-            format!("{figures}{played} players")
+            format!(
+                "{figures}{played} {}",
+                if played == 1 { "player" } else { "players" }
+            )
         }];
         let doors = self.doors.iter().map(|door| (door.protocol, &door.grown));
         // What was carried is in the rates; what was not is worth a line.
-        let carried = |name: &str| name.ends_with("_received") || name.ends_with("_sent");
+        let carried = |name: &str| CARRIED.iter().any(|word| name.ends_with(word));
         for (owner, counters) in doors.chain([("net", &self.network_grown)]) {
             for (name, grown) in counters.iter().filter(|(name, _)| !carried(name)) {
                 lines.push(format!("{seconds:>6} s  {owner}: {name} +{grown}"));
@@ -173,6 +179,9 @@ mod tests {
 
         report.doors = vec![door("lwar", &[("undecodable", 7)])];
         report.network_grown = vec![("datagrams_received", 9), ("refused", 2)];
+        report
+            .network_grown
+            .extend([("datagrams_linked", 7), ("links_accepted", 1)]);
         let lines = report.text();
         assert!(lines[0].ends_with("123 lwar"), "{lines:?}");
         assert!(lines[1].ends_with("lwar: undecodable +7"), "{lines:?}");

@@ -32,6 +32,11 @@ pub(crate) fn run(arguments: &[&str]) -> Done {
     run_in(Path::new("."), arguments)
 }
 
+/// The same, typed as a line.
+pub(crate) fn run_line(line: &str) -> Done {
+    run(&line.split(' ').collect::<Vec<_>>())
+}
+
 /// The same in a folder, where it also keeps what it remembers.
 pub(crate) fn run_in(folder: &Path, arguments: &[&str]) -> Done {
     let mut command = tickwire(arguments);
@@ -48,6 +53,11 @@ pub(crate) fn run_in(folder: &Path, arguments: &[&str]) -> Done {
 /// Starts `tickwire` and leaves it running.
 pub(crate) fn start(arguments: &[&str]) -> Running {
     start_in(Path::new("."), arguments)
+}
+
+/// The same, typed as a line.
+pub(crate) fn start_line(line: &str) -> Running {
+    start(&line.split(' ').collect::<Vec<_>>())
 }
 
 /// The same, and what is typed into it.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::command::{Running, serve};
 use crate::pty::Terminal;
 
-const PROTOCOLS: [&str; 5] = ["lwar", "cppevy", "pixmess", "opendrakan", "reone"];
+const PROTOCOLS: [&str; 6] = ["native", "lwar", "cppevy", "pixmess", "opendrakan", "reone"];
 
 /// Within this time of a stop, a crash or the start, a player is told (README, "When it ends").
 const TOLD_WITHIN: Duration = Duration::from_secs(15);
@@ -20,13 +20,9 @@ const SLACK: Duration = Duration::from_secs(5);
 /// Somebody who plays, and the server.
 fn playing(protocol: &str) -> (Terminal, Running) {
     let (server, addr) = serve(protocol, &[]);
-    let terminal = play(protocol, &addr.to_string());
+    let terminal = Terminal::play(protocol, addr, "Ada");
     terminal.wait_for_text("q leave");
     (terminal, server)
-}
-
-fn play(protocol: &str, addr: &str) -> Terminal {
-    Terminal::start(&["play", protocol, "--connect", addr, "--name", "Ada"])
 }
 
 /// The player reads this, outside the screen, within this time.
@@ -72,9 +68,14 @@ fn a_killed_server_is_told_in_the_same_words() {
     for_each(|protocol| {
         let (terminal, server) = playing(protocol);
         drop(server);
-        if protocol == "lwar" {
+        if matches!(protocol, "lwar" | "native") {
             // Datagrams stop without a word; what is shown is old, and says so.
             terminal.wait_for_text("no news from the server for 3 s");
+        }
+        if protocol == "native" {
+            // It may come back for a minute.
+            terminal.wait_for_text("the connection broke: coming back");
+            return terminal.leave();
         }
         let words = "the server is gone: it crashed, or the network is down";
         check(terminal, words, TOLD_WITHIN);
@@ -88,7 +89,7 @@ fn another_protocol_on_the_port_is_told_in_the_same_words() {
         thread::scope(|scope| {
             for spoken in PROTOCOLS.into_iter().filter(|spoken| *spoken != served) {
                 scope.spawn(move || {
-                    let terminal = play(spoken, &addr.to_string());
+                    let terminal = Terminal::play(spoken, addr, "Ada");
                     check(
                         terminal,
                         "no server of this protocol let you in",

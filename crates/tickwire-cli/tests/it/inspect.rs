@@ -242,7 +242,7 @@ fn a_recording_shows_time_and_direction() {
     assert_eq!(output.status.code(), Some(1), "the second datagram is cut");
     let headings: Vec<_> = text(&output.stdout)
         .lines()
-        .filter(|line| line.contains("from"))
+        .filter(|line| line.contains("from the"))
         .collect();
     assert_eq!(
         headings,

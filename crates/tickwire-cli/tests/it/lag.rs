@@ -268,3 +268,44 @@ fn keys_change_what_the_panel_shows() {
     assert_eq!(terminal.wait(), 0);
     terminal.wait_for_text("carried 0 of 0 datagrams up");
 }
+
+/// The round trip that bots report, in milliseconds.
+fn round_trip(bots: &[&str]) -> f64 {
+    let done = run(bots);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let report: serde_json::Value = serde_json::from_str(&done.stdout).expect("it is JSON");
+    let p50 = &report["round_trip_ms"]["p50"];
+    p50.as_f64()
+        .unwrap_or_else(|| panic!("no round trip in {report}"))
+}
+
+#[test]
+fn clients_of_every_protocol_feel_a_network_without_a_proxy() {
+    for protocol in ["native", "lwar", "cppevy", "pixmess", "opendrakan", "reone"] {
+        let bots = ["bots", protocol, "--in-process", "--json"];
+        let load = ["--count", "2", "--seconds", "3", "--delay", "40ms"];
+        let measured = round_trip(&[&bots[..], &load].concat());
+        assert!(measured >= 80.0, "{protocol}: {measured} ms");
+    }
+}
+
+#[test]
+fn a_server_puts_its_clients_on_a_network() {
+    let (server, addr) = serve("lwar", &["--delay", "40ms"]);
+    server.line_with("every client is on this network: delay=40ms");
+    let addr = addr.to_string();
+    let bots = ["bots", "lwar", "--json", "--connect", &addr];
+    let measured = round_trip(&[&bots[..], &["--count", "2", "--seconds", "3"]].concat());
+    assert!(measured >= 80.0, "{measured} ms");
+}
+
+#[test]
+fn a_player_sees_which_network_was_asked_for() {
+    let (_server, addr) = serve("lwar", &[]);
+    let addr = addr.to_string();
+    let mut terminal = Terminal::start(&["play", "lwar", "--connect", &addr, "--lag", "wifi"]);
+    terminal.wait_for_text("(wifi)");
+    terminal.wait_for_text("strafe");
+    terminal.press("q");
+    assert_eq!(terminal.wait(), 0);
+}

@@ -2,6 +2,7 @@
 //! afterwards.
 
 use std::io::{Read, Write};
+use std::net::SocketAddr;
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -60,6 +61,24 @@ impl Terminal {
         }
     }
 
+    /// Somebody of this name plays.
+    pub(crate) fn play(protocol: &str, server: SocketAddr, name: &str) -> Self {
+        Self::play_with(protocol, server, &["--name", name])
+    }
+
+    /// Somebody plays, with these options.
+    pub(crate) fn play_with(protocol: &str, server: SocketAddr, options: &[&str]) -> Self {
+        let server = server.to_string();
+        Self::start(&[&["play", protocol, "--connect", &server], options].concat())
+    }
+
+    /// Leaves as a player does.
+    #[track_caller]
+    pub(crate) fn leave(mut self) {
+        self.press("q");
+        assert_eq!(self.wait(), 0, "{}", self.text());
+    }
+
     pub(crate) fn text(&self) -> String {
         lock(&self.screen).screen().contents()
     }
@@ -92,6 +111,25 @@ impl Terminal {
         typed
             .and_then(|()| self.keyboard.flush())
             .expect("it listens");
+    }
+
+    /// Presses keys again and again, a moment apart, until a text is on the screen.
+    #[track_caller]
+    pub(crate) fn press_until(&mut self, keys: &str, text: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.text().contains(text) {
+            assert!(
+                Instant::now() < deadline,
+                "{keys:?} never led to {text:?}; the screen:\n{}",
+                self.text()
+            );
+            self.press(keys);
+            thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        !self.is_alternate()
     }
 
     pub(crate) fn resize(&self, columns: u16, rows: u16) {

@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tickwire_demo::gateway::{ClientGateway, Connect, PROTOCOLS, Settings, Status};
 use tickwire_demo::tiles::Look;
-use tickwire_demo::{Host, Loadout, STEP};
+use tickwire_demo::{GameServer, Loadout, STEP};
 use tickwire_net::quic::{Client, Identity, Server, Trust};
 use tickwire_net::{Driver, NodeId};
 use tickwire_session::{Addr, Session};
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A server of everything and its clients, all in one driver; only packets are between them.
 struct Table {
     driver: Driver,
-    host: Host,
+    host: GameServer,
     players: Vec<Player>,
 }
 
@@ -41,7 +41,7 @@ struct Player {
 impl Table {
     fn new() -> Self {
         let mut driver = Driver::new().unwrap();
-        let mut host = Host::new(1, 2);
+        let mut host = GameServer::new(1, 2);
         let identity = Identity::generate().unwrap();
         let trust = Trust::Pinned(identity.fingerprint());
         let mut server = Server::new(identity);

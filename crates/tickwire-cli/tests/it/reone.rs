@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tickwire_demo::gateway::{ArenaClient, Connect, Protocol, ReoneSettings, Settings, Status};
-use tickwire_demo::{Host, Loadout, STEP};
-use tickwire_net::{Carries, Driver};
-use tickwire_session::{Instant, Session};
+use tickwire_demo::gateway::{ReoneSettings, Settings, Status};
 
-use crate::command::{Running, run, serve, start};
+use crate::command::{Running, run, run_line, serve, start, start_line};
+use crate::middle::between;
 use crate::pty::Terminal;
+use crate::table::Table;
 
 /// Longest wait for anything: only a broken command takes so long, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -22,17 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn fifty_bots_play_twenty_seconds_and_none_is_lost() {
     let (_server, addr) = serve("reone", &["--bots", "2"]);
     let addr = addr.to_string();
-    let done = run(&[
-        "bots",
-        "reone",
-        "--connect",
-        &addr,
-        "--count",
-        "50",
-        "--seconds",
-        "20",
-        "--json",
-    ]);
+    let done = run_line(&format!(
+        "bots reone --connect {addr} --count 50 --seconds 20 --json"
+    ));
     let report: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!(done.code, Some(0), "{report}");
     assert_eq!(report["connected"].as_u64(), Some(50), "{report}");
@@ -74,8 +65,7 @@ fn a_player_s_screen_shows_what_the_protocol_tells() {
     );
     let parameters = Capture::new(addr).unwrap().parameters().unwrap();
     assert_eq!(parameters[14..18], [30, 0, 150, 0]);
-    let addr = addr.to_string();
-    let mut ann = Terminal::start(&["play", "reone", "--connect", &addr, "--name", "Ann"]);
+    let mut ann = Terminal::play("reone", addr, "Ann");
     server.line_with("Ann joined");
     ann.wait_for_text("Space gun  2 phaser  3 rockets ×6  4 shockwave");
     ann.wait_for_text("loaded models/ship.txt, 6 bytes");
@@ -86,15 +76,63 @@ fn a_player_s_screen_shows_what_the_protocol_tells() {
     ann.press("g");
     ann.wait_for_text("✸ taunt");
     // There is one ship, and it is taken.
-    let mut bob = Terminal::start(&["play", "reone", "--connect", &addr, "--name", "Bob"]);
+    let bob = Terminal::play("reone", addr, "Bob");
     bob.wait_for_text("every ship is taken");
     bob.wait_for_text("looking on as number 1");
-    ann.press("q");
-    assert_eq!(ann.wait(), 0);
+    ann.leave();
     bob.wait_for_text("a ship is free");
     bob.wait_for_text("rockets ×6");
-    bob.press("q");
-    assert_eq!(bob.wait(), 0);
+    bob.leave();
+}
+
+/// Writes something of the same length over every occurrence of a word.
+fn replace<const N: usize>(datagram: &mut [u8], word: &[u8; N], by: impl Fn(&mut [u8], usize)) {
+    let places = datagram.windows(N).enumerate();
+    let places: Vec<_> = places
+        .filter(|(_, it)| it == word)
+        .map(|(at, _)| at)
+        .collect();
+    places.into_iter().for_each(|at| by(datagram, at));
+}
+
+#[test]
+fn explosions_and_effects_that_nobody_knows_are_drawn() {
+    let (_server, addr) = serve("reone", &["--bots", "12", "--difficulty", "hard"]);
+    let odd = between(addr, |datagram| {
+        replace(datagram, b"explosion\0", |datagram, at| {
+            datagram[at..at + 9].copy_from_slice(b"v_sparkle");
+        });
+    });
+    // Hunters find those who stand still.
+    let ann = Terminal::play("reone", addr, "Ann");
+    let bob = Terminal::play("reone", odd, "Bob");
+    ann.wait_for_text("✸ explosion");
+    bob.wait_for_text("✸ v_sparkle");
+    ann.leave();
+    bob.leave();
+}
+
+#[test]
+fn animations_that_come_late_play_faster() {
+    let (_server, addr) = serve("reone", &[]);
+    let late = |behind: u8| {
+        between(addr, move |datagram| {
+            // In front of its name: creature, snapshot, flags, speed.
+            replace(datagram, b"taunt\0", |datagram, at| {
+                let begun = &mut datagram[at - 12..at - 8];
+                let moment = u32::from_le_bytes(begun.try_into().unwrap());
+                let earlier = moment.saturating_sub(behind.into()).max(1);
+                begun.copy_from_slice(&earlier.to_le_bytes());
+            });
+        })
+    };
+    for (behind, shown) in [(15, "✸ taunt ×2"), (25, "✸ taunt ×3")] {
+        let mut ann = Terminal::play("reone", late(behind), "Ann");
+        ann.wait_for_text("round 1");
+        // A server is as old as that before it has said so much.
+        ann.press_until("g", shown);
+        ann.leave();
+    }
 }
 
 #[test]
@@ -115,17 +153,9 @@ fn a_folder_that_cannot_be_loaded_is_told() {
 fn clients_of_a_server_that_restarts_come_back_by_themselves() {
     let (server, addr) = serve("reone", &[]);
     let addr = addr.to_string();
-    let players = start(&[
-        "bots",
-        "reone",
-        "--connect",
-        &addr,
-        "--count",
-        "4",
-        "--seconds",
-        "600",
-        "--json",
-    ]);
+    let players = start_line(&format!(
+        "bots reone --connect {addr} --count 4 --seconds 600 --json"
+    ));
     // They join in whatever order they have loaded.
     let wait_for_all = |server: &Running| {
         let mut missing: Vec<_> = (1..=4).map(|n| format!("bot-{n} joined")).collect();
@@ -237,95 +267,8 @@ fn packet(number: u8, lists: &[u8]) -> Vec<u8> {
     packet
 }
 
-const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-
 /// Bytes of the large module.
 const LARGE: usize = 160 * 1_024 * 1_024;
-
-/// A server and clients in this process, on real sockets.
-struct Table {
-    driver: Driver,
-    host: Host,
-    clients: Vec<Box<dyn ArenaClient>>,
-    next_step: Instant,
-}
-
-impl Table {
-    fn new(settings: &Settings) -> (Self, SocketAddr) {
-        let protocol = Protocol::named("reone").expect("the arena speaks reone");
-        let mut driver = Driver::new().expect("a driver");
-        let node = driver.bind(ANY_PORT, Carries::Both);
-        let addr = driver
-            .local_addr(node.expect("a free port"))
-            .expect("it is bound");
-        let mut host = Host::new(1, 4);
-        host.serve(protocol, driver.now(), [1; 32], settings);
-        let next_step = driver.now();
-        let table = Self {
-            driver,
-            host,
-            clients: Vec::new(),
-            next_step,
-        };
-        (table, addr)
-    }
-
-    fn connect(&mut self, server: SocketAddr) {
-        let Connect::Arena(connect) = Protocol::named("reone")
-            .expect("the arena speaks reone")
-            .connect
-        else {
-            unreachable!("reone leads to the arena");
-        };
-        self.driver.open();
-        let now = self.driver.now();
-        let client = connect(now, server.into(), "somebody", Loadout::STANDARD);
-        self.clients.push(client);
-    }
-
-    /// Lets a sixtieth of a second pass.
-    fn step(&mut self) {
-        let mut sessions = self.host.sessions();
-        for client in &mut self.clients {
-            sessions.push(client.session() as &mut dyn Session);
-        }
-        self.driver
-            .run_until(self.next_step, &mut sessions)
-            .expect("sockets can be waited for");
-        let now = self.driver.now();
-        self.next_step = (self.next_step + STEP).max(now);
-        self.host.step(now, &mut Vec::new());
-        for client in &mut self.clients {
-            client.collect(now, &mut Vec::new());
-        }
-    }
-
-    /// Steps until a client is in the world.
-    fn step_until_playing(&mut self, client: usize) {
-        let deadline = self.driver.now() + PATIENCE;
-        while self.clients[client].status() != Status::Playing {
-            assert!(
-                self.driver.now() < deadline,
-                "{:?}",
-                self.clients[client].status()
-            );
-            self.step();
-        }
-    }
-
-    /// Snapshots that were published, and those that the first client had whole.
-    fn snapshots(&self) -> (u64, u64) {
-        let mut whole = 0;
-        self.clients[0]
-            .figures()
-            .visit_counters(&mut |name, count| {
-                if matches!(name, "performant" | "fallback") {
-                    whole += count;
-                }
-            });
-        (self.host.arena().tick().0 / 3, whole)
-    }
-}
 
 #[test]
 fn snapshots_keep_their_rate_while_somebody_loads_160_mib() {
@@ -338,7 +281,7 @@ fn snapshots_keep_their_rate_while_somebody_loads_160_mib() {
         ..ReoneSettings::default()
     };
     let settings = Settings { reone };
-    let (mut table, addr) = Table::new(&settings);
+    let (mut table, addr) = Table::new("reone", &settings);
     table.connect(addr);
     table.step_until_playing(0);
     let (published, whole) = table.snapshots();

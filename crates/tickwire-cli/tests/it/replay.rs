@@ -56,6 +56,40 @@ fn what_a_server_sent_is_seen_again() {
 }
 
 #[test]
+fn what_a_server_sent_to_clients_on_sockets_is_seen_again_in_every_protocol() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for protocol in ["native", "lwar", "cppevy", "pixmess", "opendrakan", "reone"] {
+        let file = folder.path().join(protocol);
+        let name = file.to_str().expect("a plain path");
+        let (server, addr) = crate::command::serve(protocol, &["--record", name]);
+        let addr = addr.to_string();
+        let words = [
+            "bots",
+            protocol,
+            "--connect",
+            &addr,
+            "--count",
+            "3",
+            "--seconds",
+            "3",
+        ];
+        assert_eq!(run(&words).code, Some(0), "{protocol}");
+        server.terminate();
+        assert_eq!(server.wait().code, Some(0), "{protocol}");
+        for client in ["1", "2", "3"] {
+            let done = run(&["replay", "--check", name, "--client", client]);
+            assert_eq!(done.code, Some(0), "{protocol}: {done:?}");
+            assert!(
+                number_before(&done, " things") > 1,
+                "{protocol} {client}: {done:?}"
+            );
+        }
+        let done = run(&["replay", "--check", name, "--client", "9"]);
+        assert_eq!(done.code, Some(1), "{protocol}: {done:?}");
+    }
+}
+
+#[test]
 fn one_that_was_cut_off_plays_to_where_it_ends() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("whole");
@@ -114,6 +148,5 @@ fn a_person_pauses_seeks_and_leaves() {
     terminal.wait_for_text("recording 0:00");
     terminal.press("\x1b[A");
     terminal.wait_for_text("×0.5");
-    terminal.press("q");
-    assert_eq!(terminal.wait(), 0);
+    terminal.leave();
 }

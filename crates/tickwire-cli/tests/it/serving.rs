@@ -4,7 +4,7 @@ use std::net::UdpSocket;
 
 use serde_json::Value;
 
-use crate::command::{Done, read_two_lines, run, serve, start};
+use crate::command::{Done, read_two_lines, run, run_line, serve, start_line};
 use crate::lag::lag;
 
 fn bots(addr: &str, count: &str, seconds: &str) -> (Done, Value) {
@@ -74,15 +74,9 @@ fn fifty_bots_of_opendrakan_play_ten_seconds_and_none_is_lost() {
 #[test]
 fn bots_in_the_servers_process_need_no_network() {
     for protocol in ["lwar", "cppevy", "reone"] {
-        let done = run(&[
-            "bots",
-            protocol,
-            "--in-process",
-            "--count",
-            "5",
-            "--seconds",
-            "2",
-        ]);
+        let done = run_line(&format!(
+            "bots {protocol} --in-process --count 5 --seconds 2"
+        ));
         assert_eq!(done.code, Some(0), "{done:?}");
         assert!(done.stdout.contains("5 connected"), "{done:?}");
     }
@@ -124,17 +118,9 @@ fn a_taken_port_is_said_with_what_to_do() {
 #[test]
 fn sigterm_tells_every_player_and_ends_with_success() {
     let (server, addr) = serve("lwar", &["--pilots", "1"]);
-    let players = start(&[
-        "bots",
-        "lwar",
-        "--connect",
-        &addr.to_string(),
-        "--count",
-        "5",
-        "--seconds",
-        "600",
-        "--json",
-    ]);
+    let players = start_line(&format!(
+        "bots lwar --connect {addr} --count 5 --seconds 600 --json"
+    ));
     // In whatever order their handshakes end.
     for _ in 0..5 {
         server.line_with(" joined");
@@ -154,16 +140,7 @@ fn sigterm_tells_every_player_and_ends_with_success() {
 
 #[test]
 fn a_server_with_a_time_ends_by_itself() {
-    let done = run(&[
-        "serve",
-        "lwar",
-        "--listen",
-        "127.0.0.1:0",
-        "--bots",
-        "2",
-        "--seconds",
-        "2",
-    ]);
+    let done = run_line("serve lwar --listen 127.0.0.1:0 --bots 2 --seconds 2");
     assert_eq!(done.code, Some(0));
     let mut lines = done.stdout.lines();
     assert!(
@@ -173,6 +150,25 @@ fn a_server_with_a_time_ends_by_itself() {
         "{done:?}"
     );
     assert!(lines.any(|line| line.contains("steps")), "{done:?}");
+}
+
+#[test]
+fn without_a_subcommand_ports_bots_and_protocols_can_be_chosen() {
+    let done = run_line(
+        "cppevy reone --listen cppevy=127.0.0.1:0 --listen reone=127.0.0.1:0 --bots 4 --seconds 3",
+    );
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let (ready, rest) = done
+        .stdout
+        .split_at(done.stdout.rfind("ready").expect("two of them"));
+    let ready: Vec<_> = ready.lines().chain(rest.lines().take(1)).collect();
+    for (line, protocol) in ready.iter().zip(["cppevy", "reone"]) {
+        let addr = line.strip_prefix(&format!("ready {protocol} 127.0.0.1:"));
+        let port: u16 = addr.and_then(|port| port.parse().ok()).expect(line);
+        assert!(![27_600, 2_003].contains(&port), "{line}");
+    }
+    assert_eq!(ready.len(), 2, "{done:?}");
+    assert!(rest.contains("2 cppevy, 2 reone"), "{done:?}");
 }
 
 #[test]
@@ -193,19 +189,9 @@ fn a_recording_of_either_side_can_be_inspected() {
         let (of_server, of_bot) = (file("server"), file("bot"));
         let (server, addr) = serve(protocol, &["--record", &of_server]);
         let addr = addr.to_string();
-        let done = run(&[
-            "bots",
-            protocol,
-            "--connect",
-            &addr,
-            "--count",
-            "2",
-            "--seconds",
-            "2",
-            "--record",
-            &of_bot,
-            "--json",
-        ]);
+        let done = run_line(&format!(
+            "bots {protocol} --connect {addr} --count 2 --seconds 2 --record {of_bot} --json"
+        ));
         assert_eq!(done.code, Some(0), "{done:?}");
         let report: Value = serde_json::from_str(&done.stdout).unwrap();
         let counters = report["counters"].as_object().expect("counters by name");

@@ -23,15 +23,14 @@ fn dashboard() -> (Terminal, SocketAddr) {
 /// Somebody who plays, on a server without a screen.
 fn play() -> (Terminal, Running) {
     let (server, addr) = serve("lwar", &["--bots", "2"]);
-    let addr = addr.to_string();
-    let terminal = Terminal::start(&["play", "lwar", "--connect", &addr, "--name", "Ada"]);
+    let terminal = Terminal::play("lwar", addr, "Ada");
     terminal.wait_for_text("hull");
     (terminal, server)
 }
 
 #[test]
 fn the_dashboard_shows_the_arena_and_its_clients() {
-    let (mut terminal, addr) = dashboard();
+    let (terminal, addr) = dashboard();
     terminal.wait_for("the arena", |screen| dots(screen) > 40);
     for text in ["arena", "pilots", "events", "clients", "step p50", "q quit"] {
         terminal.wait_for_text(text);
@@ -49,8 +48,7 @@ fn the_dashboard_shows_the_arena_and_its_clients() {
     });
     terminal.wait_for_text("bot-1 joined");
     drop(bots);
-    terminal.press("q");
-    assert_eq!(terminal.wait(), 0);
+    terminal.leave();
 }
 
 #[test]
@@ -112,8 +110,7 @@ fn somebody_plays_chats_and_leaves() {
 #[test]
 fn somebody_walks_builds_and_leaves_the_tile_world() {
     let (server, addr) = serve("pixmess", &[]);
-    let addr = addr.to_string();
-    let mut terminal = Terminal::start(&["play", "pixmess", "--connect", &addr, "--name", "Ada"]);
+    let mut terminal = Terminal::play("pixmess", addr, "Ada");
     terminal.wait_for_text("facing south");
     terminal.wait_for("the plaza", |screen| screen.matches(':').count() > 40);
     let position = |screen: &str| {
@@ -150,12 +147,10 @@ fn somebody_walks_builds_and_leaves_the_tile_world() {
 #[test]
 fn walkers_see_names_and_may_ignore_each_other_and_others_watch() {
     let (_server, addr) = serve("pixmess", &[]);
-    let addr = addr.to_string();
-    let play =
-        |name: &str| Terminal::start(&["play", "pixmess", "--connect", &addr, "--name", name]);
+    let play = |name: &str| Terminal::play("pixmess", addr, name);
     let mut ada = play("Ada");
     ada.wait_for_text("facing south");
-    let mut bob = play("Zebulon");
+    let bob = play("Zebulon");
     let names = |screen: &str| screen.matches("Zebulon").count();
     // On the plaza, and in the line that says that he came.
     ada.wait_for("a name beside somebody", |screen| names(screen) == 2);
@@ -176,17 +171,13 @@ fn walkers_see_names_and_may_ignore_each_other_and_others_watch() {
     watcher.wait_for_text("watching (0, 1)");
     watcher.press("\rhello\r");
     watcher.wait_for_text("not said: this client takes no part");
-    for player in [&mut bob, &mut ada, &mut watcher] {
-        player.press("q");
-        assert_eq!(player.wait(), 0);
-    }
+    [bob, ada, watcher].into_iter().for_each(Terminal::leave);
 }
 
 #[test]
 fn a_walker_is_told_why_it_was_sent_away() {
     let (server, addr) = serve("pixmess", &[]);
-    let addr = addr.to_string();
-    let mut terminal = Terminal::start(&["play", "pixmess", "--connect", &addr]);
+    let mut terminal = Terminal::play("pixmess", addr, "player");
     terminal.wait_for_text("facing south");
     server.terminate();
     assert_eq!(terminal.wait(), 1);
@@ -216,7 +207,7 @@ fn without_a_terminal_play_says_what_it_needs() {
 #[test]
 fn a_name_that_no_server_takes_is_refused_before_anything_else() {
     let long = "n".repeat(33);
-    for protocol in ["lwar", "cppevy", "pixmess", "opendrakan", "reone"] {
+    for protocol in ["native", "lwar", "cppevy", "pixmess", "opendrakan", "reone"] {
         for (name, why) in [
             ("", "must not be empty"),
             (&long, "at most 32 bytes"),
@@ -236,9 +227,7 @@ fn a_name_that_no_server_takes_is_refused_before_anything_else() {
 #[test]
 fn a_protocol_without_names_says_what_others_see() {
     let (_server, addr) = serve("opendrakan", &[]);
-    let addr = addr.to_string();
-    let mut terminal =
-        Terminal::start(&["play", "opendrakan", "--connect", &addr, "--name", "Ada"]);
+    let terminal = Terminal::play("opendrakan", addr, "Ada");
     terminal.wait_for_text("this protocol carries no names: others see drakan-");
     terminal.wait_for("the name that others see", |screen| {
         let mut lines = screen.lines();
@@ -246,21 +235,18 @@ fn a_protocol_without_names_says_what_others_see() {
             .next()
             .is_some_and(|header| header.contains("drakan-"))
     });
-    terminal.press("q");
-    assert_eq!(terminal.wait(), 0);
+    terminal.leave();
 }
 
 #[test]
 fn whoever_lost_a_ship_reads_who_did_it() {
     std::thread::scope(|scope| {
-        for protocol in ["lwar", "cppevy", "opendrakan", "reone"] {
+        for protocol in ["native", "lwar", "cppevy", "opendrakan", "reone"] {
             scope.spawn(move || {
                 let (_server, addr) = serve(protocol, &["--bots", "12", "--difficulty", "hard"]);
-                let addr = addr.to_string();
-                let mut terminal = Terminal::start(&["play", protocol, "--connect", &addr]);
+                let terminal = Terminal::play(protocol, addr, "player");
                 terminal.wait_for_text("destroyed your ship: the next one");
-                terminal.press("q");
-                assert_eq!(terminal.wait(), 0);
+                terminal.leave();
             });
         }
     });
@@ -297,19 +283,9 @@ fn what_somebody_played_can_be_inspected() {
 #[test]
 fn on_cppevy_newcomers_and_refusals_are_told() {
     let (_server, addr) = serve("cppevy", &[]);
-    let addr = addr.to_string();
-    let mut ada = Terminal::start(&["play", "cppevy", "--connect", &addr, "--name", "Ada"]);
+    let mut ada = Terminal::play("cppevy", addr, "Ada");
     ada.wait_for_text("stay away from the sun");
-    let mut bob = Terminal::start(&[
-        "play",
-        "cppevy",
-        "--connect",
-        &addr,
-        "--name",
-        "Bob",
-        "--emblem",
-        "#",
-    ]);
+    let bob = Terminal::play_with("cppevy", addr, &["--name", "Bob", "--emblem", "#"]);
     ada.wait_for_text("Bob joined");
     bob.wait_for_text("others see your emblem");
     ada.press("\t");
@@ -319,15 +295,12 @@ fn on_cppevy_newcomers_and_refusals_are_told() {
     ada.wait_for_text("you stay where you are: ");
     // What the server has besides the world was loaded: the rules, the names of planets.
     ada.wait_for_text("near ");
-    for player in [&mut bob, &mut ada] {
-        player.press("q");
-        assert_eq!(player.wait(), 0);
-    }
+    [bob, ada].into_iter().for_each(Terminal::leave);
 }
 
 #[test]
 fn bots_of_a_server_are_clients_of_every_protocol() {
-    let mut terminal = Terminal::start(&["--listen", "127.0.0.1:0"]);
+    let terminal = Terminal::start(&["--listen", "127.0.0.1:0"]);
     terminal.resize(140, 50);
     let plays_by = |screen: &str, protocol: &str| {
         let mut pilots = screen.lines().filter_map(|line| line.split_once("▲ "));
@@ -341,14 +314,13 @@ fn bots_of_a_server_are_clients_of_every_protocol() {
         let mut lines = screen.lines();
         lines.any(|line| line.contains("pixmess  "))
     });
-    terminal.press("q");
-    assert_eq!(terminal.wait(), 0);
+    terminal.leave();
 }
 
 #[test]
 fn pilots_need_no_protocol() {
     let arguments = "serve lwar --listen 127.0.0.1:0 --pilots 2 --dashboard";
-    let mut terminal = Terminal::start(&arguments.split(' ').collect::<Vec<_>>());
+    let terminal = Terminal::start(&arguments.split(' ').collect::<Vec<_>>());
     terminal.wait_for("two pilots without a protocol", |screen| {
         screen
             .lines()
@@ -357,23 +329,13 @@ fn pilots_need_no_protocol() {
             == 2
     });
     terminal.wait_for_text("nobody yet");
-    terminal.press("q");
-    assert_eq!(terminal.wait(), 0);
+    terminal.leave();
 }
 
 #[test]
 fn a_player_chooses_weapons() {
     let (_server, addr) = serve("lwar", &[]);
-    let addr = addr.to_string();
-    let arguments = [
-        "play",
-        "lwar",
-        "--connect",
-        &addr,
-        "--weapons",
-        "rocket,-,gun",
-    ];
-    let mut terminal = Terminal::start(&arguments);
+    let mut terminal = Terminal::play_with("lwar", addr, &["--weapons", "rocket,-,gun"]);
     terminal.wait_for_text("Space rocket  2 –  3 gun  4 –");
     terminal.press("q");
     assert_eq!(terminal.wait(), 0);
@@ -397,16 +359,14 @@ fn somebody_takes_another_name_and_other_weapons() {
     terminal.wait_for_text("Space rocket  2 gun");
     terminal.press("\r/weapons spoon\r");
     terminal.wait_for_text("not done: there is no \"spoon\"");
-    terminal.press("q");
-    assert_eq!(terminal.wait(), 0);
+    terminal.leave();
 }
 
 #[test]
 fn collisions_are_drawn_where_they_happened() {
     // Hunters find somebody who stands still.
     let (_server, addr) = serve("lwar", &["--bots", "12", "--difficulty", "hard"]);
-    let addr = addr.to_string();
-    let terminal = Terminal::start(&["play", "lwar", "--connect", &addr, "--name", "Ada"]);
+    let terminal = Terminal::play("lwar", addr, "Ada");
     terminal.wait_for_text("✶");
 }
 

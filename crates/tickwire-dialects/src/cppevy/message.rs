@@ -13,4 +13,4 @@ pub use content::{AssetRequest, Join, Joined, Offer, Piece, Summon};
 pub(crate) use content::{EntityEvent, decode_actor, decode_token, encode};
 pub use object::{Data, Object, Sender};
 pub(crate) use payload::Assembler;
-pub use payload::{Header, Objects, Payload, PayloadWriter, inspect};
+pub use payload::{Header, Objects, Payload, PayloadWriter, inspect, inspect_next};

@@ -8,7 +8,7 @@ use core::fmt;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use tickwire_wire::DecodeError;
+use tickwire_wire::{BigEndian, DecodeError, Field};
 
 use super::{Reader, Writer};
 
@@ -24,21 +24,6 @@ pub struct Id {
 impl Id {
     /// Bytes on the wire.
     pub(crate) const SIZE: usize = 4;
-
-    #[inline]
-    fn decode(r: &mut Reader<'_>, fields: [&'static str; 2]) -> Result<Self, DecodeError> {
-        let [generation, index] = fields;
-        Ok(Self {
-            generation: r.u16(generation)?,
-            index: r.u16(index)?,
-        })
-    }
-
-    #[inline]
-    fn encode(self, w: &mut Writer<'_>) {
-        w.u16(self.generation);
-        w.u16(self.index);
-    }
 }
 
 impl fmt::Display for Id {
@@ -57,33 +42,31 @@ impl PlayerId {
         generation: 0,
         index: 0,
     });
-
-    #[inline]
-    pub(crate) fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Id::decode(r, ["player generation", "player index"]).map(Self)
-    }
-
-    #[inline]
-    pub(crate) fn encode(self, w: &mut Writer<'_>) {
-        self.0.encode(w);
-    }
 }
 
 /// An entity.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct EntityId(pub Id);
 
-impl EntityId {
-    #[inline]
-    pub(crate) fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Id::decode(r, ["entity generation", "entity index"]).map(Self)
-    }
+macro_rules! id_fields {
+    ($($name:ident $generation:literal $index:literal)+) => {$(
+        impl Field<'_, BigEndian> for $name {
+            #[inline]
+            fn read(r: &mut Reader<'_>, _field: &'static str) -> Result<Self, DecodeError> {
+                let (generation, index) = (r.u16($generation)?, r.u16($index)?);
+                Ok(Self(Id { generation, index }))
+            }
 
-    #[inline]
-    pub(crate) fn encode(self, w: &mut Writer<'_>) {
-        self.0.encode(w);
-    }
+            #[inline]
+            fn write(&self, w: &mut Writer<'_>) {
+                w.u16(self.0.generation);
+                w.u16(self.0.index);
+            }
+        }
+    )+};
 }
+
+id_fields!(PlayerId "player generation" "player index" EntityId "entity generation" "entity index");
 
 /// Gives out ids, lowest free place first, no id twice before its place's generations wrapped.
 #[derive(Clone, Debug)]

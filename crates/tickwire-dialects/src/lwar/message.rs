@@ -9,7 +9,7 @@ mod record;
 mod reliable;
 mod unreliable;
 
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, Messages};
 
 use super::{Reader, Writer};
 
@@ -52,7 +52,8 @@ impl<'a> Framed<'a> {
     /// Reads the next message of a packet.
     pub fn decode(r: &mut Reader<'a>) -> Result<Self, Unframed> {
         let id = r.u8("id")?;
-        r.means(name_of(id));
+        let name = Reliable::name_of(id).or_else(|| Unreliable::name_of(id));
+        r.means(name.unwrap_or("unknown"));
         // Made here, because it points at the field that was read last.
         let unknown = r.refuse("id", id.into());
         match id {
@@ -67,7 +68,7 @@ impl<'a> Framed<'a> {
                     Err(error) => Err(error.into()),
                 }
             }
-            _ => match Unreliable::decode(id, r)? {
+            _ => match Unreliable::read_fields(id, r, usize::MAX)? {
                 Some(message) => Ok(Self::Unreliable(message)),
                 None => Err(unknown.into()),
             },
@@ -86,30 +87,5 @@ impl<'a> Framed<'a> {
             } => {}
             Self::Unreliable(message) => message.encode(w),
         }
-    }
-}
-
-/// What the message with this id is called.
-const fn name_of(id: u8) -> &'static str {
-    match id {
-        1 => "Connect",
-        2 => "Disconnect",
-        3 => "Join",
-        4 => "Leave",
-        5 => "Chat",
-        6 => "Add",
-        7 => "Remove",
-        8 => "Selection",
-        9 => "Name",
-        10 => "Synced",
-        101 => "Stats",
-        103 => "Input",
-        104 => "Full",
-        105 => "Collision",
-        110 => "Update",
-        111 => "UpdatePos",
-        112 => "UpdateRay",
-        113 => "UpdateCircle",
-        _ => "unknown",
     }
 }

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use tickwire_wire::{LittleEndian, fields, number_fields};
+
 /// An object of the level, or one created later. Never used again once its object is destroyed.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ObjectId(pub u32);
@@ -28,6 +30,9 @@ pub struct AssetRef {
     /// Its asset.
     pub asset: u16,
 }
+
+number_fields!(ObjectId(u32), DatabaseId(u32));
+fields!(AssetRef in LittleEndian { asset: "asset", database: "database" });
 
 impl fmt::Display for ObjectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

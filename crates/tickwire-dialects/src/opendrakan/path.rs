@@ -3,41 +3,26 @@
 //! They come from a server and end in a client's file system, so they are held to what cannot leave
 //! the folder: no absolute path, no way upwards, no second kind of separator.
 
-use core::fmt;
-
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, display_enum};
 
 use super::Reader;
 use super::limits::PATH_MAX;
 
-/// Why a path is refused.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum BadPath {
-    /// It has no bytes, or more than [`PATH_MAX`].
-    Length,
-    /// It begins at the root, or names a drive.
-    Absolute,
-    /// One of its parts is `..`.
-    Upwards,
-    /// It holds a backslash or a control character.
-    Character,
-}
-
-impl fmt::Display for BadPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length => write!(f, "a path must have 1 to {PATH_MAX} bytes"),
-            Self::Absolute => f.write_str("a path must be relative"),
-            Self::Upwards => f.write_str("a path must not lead upwards"),
-            Self::Character => {
-                f.write_str("a path must not hold a backslash or a control character")
-            }
-        }
+display_enum! {
+    /// Why a path is refused.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum BadPath: Error {
+        /// It has no bytes, or more than [`PATH_MAX`].
+        Length => "a path must have 1 to {PATH_MAX} bytes",
+        /// It begins at the root, or names a drive.
+        Absolute => "a path must be relative",
+        /// One of its parts is `..`.
+        Upwards => "a path must not lead upwards",
+        /// It holds a backslash or a control character.
+        Character => "a path must not hold a backslash or a control character",
     }
 }
-
-impl core::error::Error for BadPath {}
 
 /// Fails unless `path` stays below where it starts.
 pub(super) fn validate(path: &str) -> Result<(), BadPath> {

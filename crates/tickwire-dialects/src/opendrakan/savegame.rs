@@ -15,11 +15,10 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 use core::ops::Range;
 
 use tickwire_state::Tick;
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, display_enum};
 
 use super::bundle::{self, Change};
 use super::limits::{BUNDLE_MAX, OBJECTS_MAX, PATH_MAX};
@@ -87,78 +86,54 @@ pub struct SavedStates {
     pub extra: Vec<Change>,
 }
 
-/// Why bytes are not a savegame.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum SaveError {
-    /// They do not begin like one.
-    NotASavegame,
-    /// Another version wrote it.
-    Version {
-        /// Which.
-        found: u16,
-    },
-    /// A part is not as it was written.
-    Damaged {
-        /// Which part.
-        part: Part,
-        /// Its first byte.
-        at_byte: usize,
-    },
-    /// A part is as it was written, but makes no sense.
-    Invalid {
-        /// Which part.
-        part: Part,
-        /// What is wrong; places count from the first byte of the savegame.
-        why: DecodeError,
-    },
-    /// A record's class has no schema.
-    UnknownClass {
-        /// Which.
-        class: ClassId,
-        /// Which record.
-        part: Part,
-    },
-}
-
-/// A part of a savegame.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Part {
-    /// The header.
-    Header,
-    /// The record of this number, counted from 0.
-    Record(u32),
-    /// What stands behind the last record.
-    End,
-}
-
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Header => f.write_str("the header"),
-            Self::Record(number) => write!(f, "record {number}"),
-            Self::End => f.write_str("the end"),
-        }
+display_enum! {
+    /// Why bytes are not a savegame.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum SaveError: Error {
+        /// They do not begin like one.
+        NotASavegame => "this is not a savegame",
+        /// Another version wrote it.
+        Version {
+            /// Which.
+            found: u16,
+        } => "version {found} of savegames is not {VERSION}",
+        /// A part is not as it was written.
+        Damaged {
+            /// Which part.
+            part: Part,
+            /// Its first byte.
+            at_byte: usize,
+        } => "{part} is damaged (at byte {at_byte})",
+        /// A part is as it was written, but makes no sense.
+        Invalid {
+            /// Which part.
+            part: Part,
+            /// What is wrong; places count from the first byte of the savegame.
+            why: DecodeError,
+        } => "{part}: {why}",
+        /// A record's class has no schema.
+        UnknownClass {
+            /// Which.
+            class: ClassId,
+            /// Which record.
+            part: Part,
+        } => "{part}: class {} is not registered" (class.0),
     }
 }
 
-impl fmt::Display for SaveError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotASavegame => f.write_str("this is not a savegame"),
-            Self::Version { found } => {
-                write!(f, "version {found} of savegames is not {VERSION}")
-            }
-            Self::Damaged { part, at_byte } => write!(f, "{part} is damaged (at byte {at_byte})"),
-            Self::Invalid { part, why } => write!(f, "{part}: {why}"),
-            Self::UnknownClass { class, part } => {
-                write!(f, "{part}: class {} is not registered", class.0)
-            }
-        }
+display_enum! {
+    /// A part of a savegame.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum Part {
+        /// The header.
+        Header => "the header",
+        /// The record of this number, counted from 0.
+        Record(number: u32) => "record {number}",
+        /// What stands behind the last record.
+        End => "the end",
     }
 }
-
-impl core::error::Error for SaveError {}
 
 impl Savegame {
     /// The bytes of a savegame.
@@ -295,7 +270,7 @@ impl RawStates {
         let lifecycle = match r.u8("lifecycle")? {
             UNCHANGED => None,
             number => match Lifecycle::of(number) {
-                Some((lifecycle, _)) if lifecycle != Lifecycle::Destroyed => Some(lifecycle),
+                Some(lifecycle) if lifecycle != Lifecycle::Destroyed => Some(lifecycle),
                 _ => return Err(r.refuse("lifecycle", number.into())),
             },
         };

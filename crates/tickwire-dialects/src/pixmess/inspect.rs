@@ -12,15 +12,43 @@ use super::message::{FromClient, FromServer};
 /// What a packet leaves out is found in those before it, so a stream cannot be read from its middle.
 pub fn inspect(from_client: bool, bytes: &[u8], trace: &mut dyn Trace) -> Result<(), DecodeError> {
     let mut r = Reader::traced(bytes, trace);
-    let mut masks = Masks::default();
+    let mut inspector = Inspector::new(from_client);
     while !r.is_empty() {
-        r.group("packet", |r| {
-            if from_client {
-                FromClient::decode(r, &mut masks).map(|_| ())
-            } else {
-                FromServer::decode(r, &mut masks).map(|_| ())
-            }
-        })?;
+        inspector.read(&mut r)?;
     }
     Ok(())
+}
+
+/// Shows one direction of a stream, packet by packet from its first byte on.
+#[derive(Clone, Debug)]
+pub struct Inspector {
+    from_client: bool,
+    masks: Masks,
+}
+
+impl Inspector {
+    /// At the beginning of a stream.
+    pub fn new(from_client: bool) -> Self {
+        Self {
+            from_client,
+            masks: Masks::default(),
+        }
+    }
+
+    /// Shows `trace` the next packet, with which `bytes` begins; how long it is. After an error nothing changed.
+    pub fn next(&mut self, bytes: &[u8], trace: &mut dyn Trace) -> Result<usize, DecodeError> {
+        let mut r = Reader::traced(bytes, trace);
+        self.read(&mut r)?;
+        Ok(r.position())
+    }
+
+    fn read(&mut self, r: &mut Reader<'_>) -> Result<(), DecodeError> {
+        r.group("packet", |r| {
+            if self.from_client {
+                FromClient::decode(r, &mut self.masks).map(drop)
+            } else {
+                FromServer::decode(r, &mut self.masks).map(drop)
+            }
+        })
+    }
 }

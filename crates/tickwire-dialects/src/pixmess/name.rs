@@ -3,21 +3,23 @@
 //! Both sides ask here: a client before it connects, so that its user is told at once, and a server of
 //! whatever it is sent.
 
-use core::fmt;
+use tickwire_wire::display_enum;
 
 use super::Version;
 use super::limits::NAME_MAX;
 
-/// Why nobody can be called that.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum BadName {
-    /// It is empty, and version 1 has no spectators.
-    Empty,
-    /// It has more than [`NAME_MAX`] bytes.
-    TooLong,
-    /// There is a control character in it.
-    Control,
+display_enum! {
+    /// Why nobody can be called that.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum BadName: Error {
+        /// It is empty, and version 1 has no spectators.
+        Empty => "a name must not be empty",
+        /// It has more than [`NAME_MAX`] bytes.
+        TooLong => "a name has at most {NAME_MAX} bytes",
+        /// There is a control character in it.
+        Control => "a name has no control characters",
+    }
 }
 
 impl BadName {
@@ -34,18 +36,6 @@ impl BadName {
         }
     }
 }
-
-impl fmt::Display for BadName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("a name must not be empty"),
-            Self::TooLong => write!(f, "a name has at most {NAME_MAX} bytes"),
-            Self::Control => f.write_str("a name has no control characters"),
-        }
-    }
-}
-
-impl core::error::Error for BadName {}
 
 #[cfg(test)]
 mod tests {

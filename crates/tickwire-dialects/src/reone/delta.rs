@@ -11,7 +11,9 @@ mod field;
 
 use core::fmt::Debug;
 
-pub use tickwire_wire::DecodeError;
+#[doc(hidden)]
+pub use tickwire_wire::Field as WireField;
+pub use tickwire_wire::{DecodeError, LittleEndian};
 
 use super::{Reader, Writer};
 
@@ -162,7 +164,7 @@ impl<S: Structure, M: Mask> Eq for Delta<S, M> {}
 macro_rules! reone_structure {
     ($type:ty { $($field:ident: $name:literal),+ $(,)? }) => {
         const _: () = {
-            use $crate::reone::delta::{DecodeError, Field, Structure};
+            use $crate::reone::delta::{DecodeError, Field, LittleEndian, Structure, WireField};
             use $crate::reone::{Reader, Writer};
 
             #[expect(non_camel_case_types, reason = "named after the fields")]
@@ -194,7 +196,7 @@ macro_rules! reone_structure {
                     r: &mut Reader<'_>,
                 ) -> Result<(), DecodeError> {
                     $(if mask >> Bit::$field as u32 & 1 == 1 {
-                        self.$field = Field::read(r, $name)?;
+                        self.$field = WireField::read(r, $name)?;
                     })+
                     Ok(())
                 }
@@ -202,8 +204,20 @@ macro_rules! reone_structure {
                 #[inline]
                 fn write_fields(&self, mask: u32, w: &mut Writer<'_>) {
                     $(if mask >> Bit::$field as u32 & 1 == 1 {
-                        Field::write(&self.$field, w);
+                        WireField::write(&self.$field, w);
                     })+
+                }
+            }
+
+            impl WireField<'_, LittleEndian> for $type {
+                #[inline]
+                fn read(r: &mut Reader<'_>, _name: &'static str) -> Result<Self, DecodeError> {
+                    Structure::decode(r)
+                }
+
+                #[inline]
+                fn write(&self, w: &mut Writer<'_>) {
+                    Structure::encode(self, w);
                 }
             }
         };

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use tickwire_wire::Serial;
+use tickwire_wire::{Serial, number_fields};
 
 /// A creature or another object of the module.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -32,6 +32,16 @@ pub struct ClientId(pub u32);
 /// Which module the server is in: counts modules.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ModuleNumber(pub u32);
+
+number_fields!(
+    ObjectId(u32),
+    SnapshotSeq(u32),
+    PacketSeq(u32),
+    EventId(u32),
+    CallId(u32),
+    ClientId(u32),
+    ModuleNumber(u32),
+);
 
 impl SnapshotSeq {
     /// No snapshot; in an acknowledgement, the base.

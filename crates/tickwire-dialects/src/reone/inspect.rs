@@ -29,6 +29,20 @@ pub fn inspect(
     }
 }
 
+/// Shows `trace` the first frame of a piece of a stream; how long it is.
+pub fn inspect_next(
+    from_client: bool,
+    bytes: &[u8],
+    trace: &mut dyn Trace,
+) -> Result<usize, DecodeError> {
+    let mut r = Reader::traced(bytes, trace);
+    r.group("frame", |r| match from_client {
+        true => decode_frame::<Up>(r).map(drop),
+        false => decode_frame::<Down>(r).map(drop),
+    })?;
+    Ok(r.position())
+}
+
 /// Shows `trace` every field of a server's datagram, with or without Huffman coding agreed on.
 ///
 /// A field of coded lists is said to be where its code is.

@@ -14,7 +14,7 @@ pub(super) mod packet;
 mod scope;
 mod up;
 
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, LittleEndian, Messages};
 
 use super::{Reader, Writer};
 
@@ -32,40 +32,56 @@ pub trait Direction: Copy + core::fmt::Debug {
     /// What a packet begins with.
     type Header: Copy + core::fmt::Debug;
     /// What a list of a packet consists of.
-    type Element<'a>;
+    type Element<'a>: Messages<'a, LittleEndian>;
     /// What is said on the stream.
-    type Frame<'a>;
+    type Frame<'a>: Messages<'a, LittleEndian>;
 
     /// Reads a header.
     fn decode_header(r: &mut Reader<'_>) -> Result<Self::Header, DecodeError>;
     /// Writes a header.
     fn encode_header(header: &Self::Header, w: &mut Writer<'_>);
 
-    /// What is known of a list type; `None` if none of this direction has this number.
-    fn list(number: u8) -> Option<ListType>;
-    /// The number of the list that an element stands in.
-    fn list_number(element: &Self::Element<'_>) -> u8;
-    /// Reads an element of a list.
-    fn decode_element<'a>(number: u8, r: &mut Reader<'a>)
-    -> Result<Self::Element<'a>, DecodeError>;
-    /// Writes an element.
-    fn encode_element(element: &Self::Element<'_>, w: &mut Writer<'_>);
+    /// Whether a list of this type has one element, always.
+    fn is_single(number: u8) -> bool;
     /// Whether a packet with this header may hold such a list.
     fn allows(header: &Self::Header, number: u8) -> bool;
 
+    /// What is known of a list type; `None` if none of this direction has this number.
+    #[inline]
+    fn list(number: u8) -> Option<ListType> {
+        Some(ListType {
+            name: Self::Element::name_of(number)?,
+            is_single: Self::is_single(number),
+            is_final: number == DownElement::LAST,
+        })
+    }
+
+    /// Reads an element of a list.
+    #[inline]
+    fn decode_element<'a>(
+        number: u8,
+        r: &mut Reader<'a>,
+    ) -> Result<Self::Element<'a>, DecodeError> {
+        let element = Messages::read_fields(number, r, usize::MAX)?;
+        element.ok_or_else(|| r.refuse("list type", number.into()))
+    }
+
     /// The name of a kind of frame and the most bytes its body may have; `None` if none of this
     /// direction has this number.
-    fn frame(kind: u8) -> Option<FrameKind>;
-    /// The number of a frame's kind.
-    fn frame_kind(frame: &Self::Frame<'_>) -> u8;
+    fn frame(kind: u8) -> Option<FrameKind> {
+        let limit = frame::limit(kind);
+        Self::Frame::name_of(kind).map(|name| FrameKind { name, limit })
+    }
+
     /// Reads the body of a frame, which ends at `end`. What is read beyond is the caller's to refuse.
     fn decode_frame<'a>(
         kind: u8,
         r: &mut Reader<'a>,
         end: usize,
-    ) -> Result<Self::Frame<'a>, DecodeError>;
-    /// Writes the body of a frame.
-    fn encode_frame(frame: &Self::Frame<'_>, w: &mut Writer<'_>);
+    ) -> Result<Self::Frame<'a>, DecodeError> {
+        let frame = Messages::read_fields(kind, r, end)?;
+        frame.ok_or_else(|| r.refuse("kind", kind.into()))
+    }
 }
 
 /// What is known of a list by its type.

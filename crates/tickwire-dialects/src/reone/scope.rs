@@ -6,8 +6,9 @@
 //! decide; how much may be said at a time is for it too.
 
 use alloc::collections::BTreeMap;
-use core::fmt;
 use core::num::NonZeroU16;
+
+use tickwire_wire::display_enum;
 
 use super::delta::Words;
 use super::limits::VARIABLES_MAX;
@@ -34,18 +35,20 @@ pub struct Item {
     pub resref: Words,
 }
 
-/// Why something cannot be set.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum ScopeError {
-    /// The name cannot be sent, or is empty where something lies in a slot.
-    Name(BadText),
-    /// The scope has [`VARIABLES_MAX`] variables.
-    TooMany,
-    /// The game itself carries nothing.
-    NoCreature,
-    /// It was said to end, and is not there.
-    Missing,
+display_enum! {
+    /// Why something cannot be set.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum ScopeError: Error {
+        /// The name cannot be sent, or is empty where something lies in a slot.
+        Name(why: BadText) => "{why}",
+        /// The scope has [`VARIABLES_MAX`] variables.
+        TooMany => "a scope must have at most {VARIABLES_MAX} variables",
+        /// The game itself carries nothing.
+        NoCreature => "only a creature carries something",
+        /// It was said to end, and is not there.
+        Missing => "there is no such slot or variable",
+    }
 }
 
 /// One thing that differs between two states of a scope.
@@ -171,16 +174,3 @@ impl<'a> Difference<'a> {
 pub(super) fn owned(name: Text<'_>) -> Words {
     Words::from(name)
 }
-
-impl fmt::Display for ScopeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name(why) => why.fmt(f),
-            Self::TooMany => write!(f, "a scope must have at most {VARIABLES_MAX} variables"),
-            Self::NoCreature => f.write_str("only a creature carries something"),
-            Self::Missing => f.write_str("there is no such slot or variable"),
-        }
-    }
-}
-
-impl core::error::Error for ScopeError {}

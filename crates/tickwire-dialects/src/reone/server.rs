@@ -24,8 +24,8 @@ mod order;
 mod playing;
 mod receive;
 mod scopes;
+mod sent_snapshots;
 mod turn;
-mod view;
 mod world;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -59,7 +59,7 @@ use world::World;
 
 pub use client::Seat;
 pub use commands::Command;
-pub use event::{AnswerError, Departure, Question, Reply, Seen, ServerCounters, ServerEvent};
+pub use event::{AnswerError, Departure, Question, Reply, ServerCounters, ServerEvent, ShownAt};
 pub use module::{Module, ModuleError};
 pub use world::Object;
 
@@ -418,7 +418,7 @@ impl Server {
     /// The newest snapshot that a client is known to have whole; [`SnapshotSeq::NONE`] if there is none.
     pub fn acknowledged(&self, client: ClientId) -> SnapshotSeq {
         let playing = self.client(client).and_then(Client::playing);
-        playing.map_or(SnapshotSeq::NONE, |playing| playing.views.acknowledged())
+        playing.map_or(SnapshotSeq::NONE, |playing| playing.sent.acknowledged())
     }
 
     /// The time from a snapshot to its acknowledgement, on average; `None` before the first.
@@ -436,8 +436,8 @@ impl Server {
         of: SnapshotSeq,
     ) -> Option<BTreeMap<ObjectId, Option<AnyStatus>>> {
         let world = &self.table.world;
-        let view = self.client(client)?.playing()?.views.view(of)?;
-        let objects = view.held().iter().filter_map(|held| {
+        let snapshot = self.client(client)?.playing()?.sent.snapshot(of)?;
+        let objects = snapshot.held().iter().filter_map(|held| {
             let status = world.status(held.slot, held.version);
             Some((world.id(held.slot)?, status.copied()))
         });
@@ -452,7 +452,7 @@ impl Server {
         of: SnapshotSeq,
     ) -> Option<BTreeMap<ObjectId, Arc<ScopeState>>> {
         let playing = self.client(client)?.playing()?;
-        let HeldScopes { global, own } = &playing.views.view(of)?.scopes;
+        let HeldScopes { global, own } = &playing.sent.snapshot(of)?.scopes;
         let own = playing.seated.own().map(|id| (id, own.clone()));
         let all = own.into_iter().chain([(GLOBAL, global.clone())]);
         Some(all.filter(|(_, state)| !state.is_empty()).collect())

@@ -7,7 +7,7 @@
 
 use core::fmt;
 
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, Field, LittleEndian, display_enum};
 
 use super::limits::STRING_MAX;
 use super::{Reader, Writer};
@@ -16,14 +16,16 @@ use super::{Reader, Writer};
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Text<'a>(&'a str);
 
-/// Why a string cannot be sent.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum BadText {
-    /// It has more bytes than allowed.
-    TooLong,
-    /// It holds a control character.
-    Character,
+display_enum! {
+    /// Why a string cannot be sent.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum BadText: Error {
+        /// It has more bytes than allowed.
+        TooLong => "a string must have at most {STRING_MAX} bytes",
+        /// It holds a control character.
+        Character => "a string must not hold a control character",
+    }
 }
 
 impl<'a> Text<'a> {
@@ -83,22 +85,21 @@ impl<'a> Text<'a> {
     }
 }
 
+impl<'a> Field<'a, LittleEndian> for Text<'a> {
+    fn read(r: &mut Reader<'a>, field: &'static str) -> Result<Self, DecodeError> {
+        Self::decode(r, field)
+    }
+
+    fn write(&self, w: &mut Writer<'_>) {
+        self.encode(w);
+    }
+}
+
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
     }
 }
-
-impl fmt::Display for BadText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong => write!(f, "a string must have at most {STRING_MAX} bytes"),
-            Self::Character => f.write_str("a string must not hold a control character"),
-        }
-    }
-}
-
-impl core::error::Error for BadText {}
 
 /// Words for a person, as a peer wrote them: any bytes but zero.
 ///
@@ -121,9 +122,10 @@ impl<'a> Remark<'a> {
     pub(super) const fn from_static(text: &'static str) -> Remark<'static> {
         Remark(text.as_bytes())
     }
+}
 
-    /// Reads a remark and its end.
-    pub(super) fn decode(r: &mut Reader<'a>, field: &'static str) -> Result<Self, DecodeError> {
+impl<'a> Field<'a, LittleEndian> for Remark<'a> {
+    fn read(r: &mut Reader<'a>, field: &'static str) -> Result<Self, DecodeError> {
         let bytes = string_ahead(r, field, STRING_MAX)?;
         // A trace shows text where it is text.
         match core::str::from_utf8(bytes) {
@@ -134,8 +136,7 @@ impl<'a> Remark<'a> {
         Ok(Self(bytes))
     }
 
-    /// Writes the remark and its end.
-    pub(super) fn encode(self, w: &mut Writer<'_>) {
+    fn write(&self, w: &mut Writer<'_>) {
         w.bytes(self.0);
         w.u8(0);
     }

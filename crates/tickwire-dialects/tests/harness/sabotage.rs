@@ -6,7 +6,7 @@
 
 use std::fmt::Debug;
 
-use tickwire_session::{Addr, Ended, Instant, Path, PeerStats, Room, Session, StreamId, Transmit};
+use tickwire_session::{Addr, Instant, Session, StreamId, Transmit, pass_on_session};
 
 /// A mistake that a server could make.
 pub(crate) trait Spoil: Send {
@@ -79,40 +79,7 @@ impl<S: Session, B: Spoil> Session for Saboteur<S, B> {
         Some(transmit)
     }
 
-    fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr) {
-        self.server.handle_opened(now, on, peer);
-    }
-    fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
-        self.server.handle_stream(now, on, bytes);
-    }
-    fn handle_datagram(&mut self, now: Instant, from: Addr, bytes: &[u8]) {
-        self.server.handle_datagram(now, from, bytes);
-    }
-    fn handle_room(&mut self, now: Instant, path: Path, room: Room) {
-        self.server.handle_room(now, path, room);
-    }
-    fn handle_closed(&mut self, now: Instant, path: Path, why: Ended) {
-        self.server.handle_closed(now, path, why);
-    }
-    fn handle_timeout(&mut self, now: Instant) {
-        self.server.handle_timeout(now);
-    }
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.server.poll_timeout()
-    }
-    fn set_busy(&mut self, is_busy: bool) {
-        self.server.set_busy(is_busy);
-    }
-    fn shut_down(&mut self, now: Instant) {
-        self.server.shut_down(now);
-    }
-    fn is_finished(&self) -> bool {
-        self.server.is_finished()
-    }
-    fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
-        self.server.visit_peers(visit);
-    }
-    fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64)) {
-        self.server.visit_counters(visit);
-    }
+    pass_on_session!(self => self.server; handle_opened handle_stream handle_datagram handle_room
+        handle_closed handle_timeout poll_timeout is_reading set_busy shut_down is_finished visit_peers
+        visit_counters);
 }

@@ -9,7 +9,7 @@ use std::fs;
 use tickwire_dialects::lwar::message::{Framed, Reliable, Unreliable};
 use tickwire_dialects::lwar::{Client, ClientConfig, ClientEvent, EndReason, Phase, inspect};
 use tickwire_session::{Events, Instant, Session};
-use tickwire_wire::FieldLog;
+use tickwire_wire::{FieldLog, Messages as _};
 
 use crate::golden::{check_files, dir, hex, unhex};
 use crate::script::link;
@@ -23,8 +23,8 @@ fn every_message_has_golden_files_that_are_read_and_written_to_the_byte() {
         let written = datagram(header, &messages);
         assert_eq!(hex(&written), hex(&golden.bytes), "{}", golden.name);
         ids.extend(messages.iter().map(|message| match message {
-            Framed::Reliable { content, .. } => content.expect("accepted").id(),
-            Framed::Unreliable(message) => message.id(),
+            Framed::Reliable { content, .. } => content.expect("accepted").number(),
+            Framed::Unreliable(message) => message.number(),
         }));
     }
     let known = (1..=10).chain([101, 103, 104, 105, 110, 111, 112, 113]);

@@ -1,14 +1,12 @@
-//! Bytes and sequences that nobody should send.
+//! Sequences that nobody should send. What holds for any bytes is in the fuzz targets.
 
-use proptest::prelude::*;
 use tickwire_dialects::opendrakan::limits::{ASSEMBLIES_MAX, OBJECTS_MAX};
-use tickwire_dialects::opendrakan::message::{Message, ObjectChange, Way};
-use tickwire_dialects::opendrakan::{Phase, RUNNING, Value, inspect};
-use tickwire_wire::FieldLog;
+use tickwire_dialects::opendrakan::message::{Message, ObjectChange};
+use tickwire_dialects::opendrakan::{Phase, RUNNING, Value};
 
 use crate::golden::unhex;
 use crate::script::{
-    ClientScript, SERVER, STREAM, ServerScript, bytes_of, changed, config, confirm, machine, state,
+    ClientScript, SERVER, ServerScript, bytes_of, changed, config, confirm, machine, state,
 };
 
 fn running(tick: u64, object: u32) -> Message<'static> {
@@ -127,66 +125,4 @@ fn a_position_that_is_no_number_is_refused() {
         script.send_bytes(SERVER, &unhex(&digits.replace(' ', "")));
     }
     assert_eq!(script.session.counters().undecodable, 3);
-}
-
-/// Arbitrary bytes, or messages with some bytes changed.
-fn odd_bytes(way: Way) -> impl Strategy<Value = Vec<u8>> {
-    let ids: Vec<u8> = match way {
-        Way::ServerDatagram => vec![2, 3, 4, 12, 13],
-        Way::ServerStream => vec![0, 1, 5, 6, 7, 11, 14],
-        Way::ClientDatagram => vec![8, 14],
-        Way::ClientStream => vec![9, 10],
-    };
-    let message = (
-        proptest::sample::select(ids),
-        proptest::collection::vec(prop_oneof![Just(0), Just(1), any::<u8>()], 0..60),
-    );
-    let framed = message.prop_map(|(id, payload)| {
-        let length = u16::try_from(payload.len()).expect("short").to_le_bytes();
-        [&[id], &length[..], &payload].concat()
-    });
-    prop_oneof![
-        proptest::collection::vec(any::<u8>(), 0..200),
-        proptest::collection::vec(framed, 1..5).prop_map(|all| all.concat()),
-    ]
-}
-
-proptest! {
-    #[test]
-    fn no_bytes_make_a_client_panic(
-        datagrams in proptest::collection::vec(odd_bytes(Way::ServerDatagram), 1..20),
-        stream in odd_bytes(Way::ServerStream),
-    ) {
-        let mut script = ClientScript::loaded();
-        for datagram in datagrams {
-            script.send_bytes(SERVER, &datagram);
-            let now = script.now;
-            script.session.sample(now);
-        }
-        script.write_bytes(STREAM, &stream);
-        script.events();
-    }
-
-    #[test]
-    fn no_bytes_make_a_server_panic(
-        datagrams in proptest::collection::vec(odd_bytes(Way::ClientDatagram), 1..20),
-        stream in odd_bytes(Way::ClientStream),
-    ) {
-        let mut script = ServerScript::with(config(3));
-        let ann = machine(2, 5_000);
-        let on = script.attach(0, ann);
-        for datagram in datagrams {
-            script.send_bytes(ann, &datagram);
-            script.ticks(1);
-        }
-        script.write_bytes(on, &stream);
-        script.ticks(3);
-    }
-
-    #[test]
-    fn any_bytes_can_be_inspected(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        for (from_client, on_stream) in [(false, false), (false, true), (true, false), (true, true)] {
-            inspect(from_client, on_stream, &bytes, &mut FieldLog::default()).ok();
-        }
-    }
 }

@@ -11,6 +11,8 @@ mod states;
 mod vectors;
 mod words;
 
+#[path = "../harness/driven.rs"]
+mod driven;
 #[path = "../harness/golden.rs"]
 mod golden;
 #[path = "../harness/licence.rs"]

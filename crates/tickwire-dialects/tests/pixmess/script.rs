@@ -1,7 +1,7 @@
 //! A server, a game, and a script that speaks for the clients, in raw messages, and owns the clock.
 //!
-//! It obeys the drain rule after every word. How bytes are cut on their way in, and how much room
-//! there is on the way out, is a [`Carriage`]: what is said must not depend on it.
+//! How bytes are cut on their way in, and how much room there is on the way out, is a [`Carriage`]: what is
+//! said must not depend on it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -11,18 +11,14 @@ use tickwire_dialects::pixmess::message::FromServer;
 use tickwire_dialects::pixmess::{
     Cell, ChunkXy, PlayerId, Server, ServerConfig, ServerCounters, ServerEvent, decompress,
 };
-use tickwire_session::{
-    Addr, Ended, Events, Host, Instant, Path, Room, Session, StreamId, Transmit,
-};
+use tickwire_session::{Addr, Ended, Events, Host, Instant, Session, StreamId, Transmit};
 
+pub(crate) use crate::driven::ms;
+use crate::driven::{Driven, Memory, Window};
 use crate::game::Game;
 use crate::licence::Watch;
 use crate::states;
 use crate::words::{Heard, Said, chat, creation, decode_whole, encode, login, player_id};
-
-pub(crate) const fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
 
 pub(crate) const ANN: u32 = 1;
 pub(crate) const BOB: u32 = 2;
@@ -44,14 +40,14 @@ impl Carriage {
     };
 }
 
-pub(crate) struct Script {
-    pub(crate) server: Server,
+pub(crate) type Script = Driven<Server, Table>;
+
+/// The game, and everybody who speaks to the server.
+pub(crate) struct Table {
     pub(crate) game: Game,
-    pub(crate) now: Instant,
     carriage: Carriage,
-    clients: BTreeMap<u32, Speaker>,
+    clients: BTreeMap<StreamId, Speaker>,
     events: Vec<ServerEvent>,
-    pub(crate) watch: Watch,
 }
 
 /// A client's end of a stream.
@@ -63,37 +59,55 @@ struct Speaker {
     mail: VecDeque<Heard>,
     /// All bytes that arrived so far.
     bytes: usize,
-    /// How the server ended it.
-    end: Option<Transmit>,
-    /// Does not read: has no room.
-    deaf: bool,
+}
+
+impl Memory<Server> for Table {
+    fn check_sent(&mut self, transmit: Transmit, bytes: &[u8]) {
+        let Transmit::Stream { on } = transmit else {
+            return;
+        };
+        let client = self.clients.get_mut(&on).expect("somebody speaks for it");
+        assert!(!bytes.is_empty());
+        client.bytes += bytes.len();
+        client.arrived.extend_from_slice(bytes);
+        let messages = decode_whole(&mut client.heard, &mut client.arrived);
+        client.mail.extend(messages);
+        assert!(
+            client.arrived.len() < 600,
+            "{on:?} cannot read what it hears"
+        );
+    }
+
+    fn answer(&mut self, now: Instant, server: &mut Server) -> bool {
+        let before = self.events.len();
+        while let Some(event) = server.poll_event() {
+            self.game.handle(now, server, &event);
+            self.events.push(event);
+        }
+        self.events.len() > before
+    }
 }
 
 const fn stream(who: u32) -> StreamId {
     StreamId::Accepted(who)
 }
 
-/// Of a client: the port tells which one it is.
-fn addr(who: u32, host: Host) -> Addr {
-    let port = u16::try_from(who).expect("few clients");
-    Addr { host, port }
-}
-
 impl Script {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn begin() -> Self {
         Self::with(ServerConfig::default(), Carriage::WHOLE)
     }
 
     pub(crate) fn with(config: ServerConfig, carriage: Carriage) -> Self {
-        Self {
-            server: Server::new(config),
+        let table = Table {
             game: Game::default(),
-            now: Instant::from_millis(3_000),
             carriage,
             clients: BTreeMap::new(),
             events: Vec::new(),
-            watch: Watch::new(&states::SERVER),
-        }
+        };
+        let now = Instant::from_millis(3_000);
+        let mut script = Self::new(Server::new(config), now, Watch::new(&states::SERVER), table);
+        script.window = Window::Again(carriage.room);
+        script
     }
 
     /// Opens a connection.
@@ -101,49 +115,39 @@ impl Script {
         self.open_from(who, Host::Link(who.into()));
     }
 
-    /// Opens a connection from this host.
+    /// Opens a connection from this host. The port tells whose it is.
     pub(crate) fn open_from(&mut self, who: u32, host: Host) {
-        self.open_as(who, host, Speaker::default());
-    }
-
-    fn open_as(&mut self, who: u32, host: Host, speaker: Speaker) {
-        self.clients.insert(who, speaker);
-        self.server
-            .handle_opened(self.now, stream(who), addr(who, host));
-        self.drain();
+        self.memory.clients.insert(stream(who), Speaker::default());
+        let port = u16::try_from(who).expect("few clients");
+        self.opened(stream(who), Addr { host, port });
     }
 
     /// Opens a connection that never reads.
     pub(crate) fn open_deaf(&mut self, who: u32) {
-        let speaker = Speaker {
-            deaf: true,
-            ..Speaker::default()
-        };
-        self.open_as(who, Host::Link(who.into()), speaker);
+        self.window = Window::Again(0);
+        self.open(who);
+        self.window = Window::Again(self.memory.carriage.room);
     }
 
     /// One that did not read begins to, or ceases.
     pub(crate) fn set_deaf(&mut self, who: u32, deaf: bool) {
-        self.speaker(who).deaf = deaf;
-        self.drain();
+        let room = if deaf { 0 } else { self.memory.carriage.room };
+        self.give_room(stream(who), room);
     }
 
     pub(crate) fn close(&mut self, who: u32) {
-        let path = Path::Stream(stream(who));
-        self.server.handle_closed(self.now, path, Ended::Reset);
-        self.drain();
+        self.closed(stream(who), Ended::Reset);
     }
 
     pub(crate) fn send(&mut self, who: u32, messages: &[Said]) {
         let bytes = encode(&mut self.speaker(who).said, messages);
-        self.send_bytes(who, &bytes);
+        self.say_bytes(who, &bytes);
     }
 
-    pub(crate) fn send_bytes(&mut self, who: u32, bytes: &[u8]) {
-        for piece in bytes.chunks(self.carriage.piece) {
+    pub(crate) fn say_bytes(&mut self, who: u32, bytes: &[u8]) {
+        for piece in bytes.chunks(self.memory.carriage.piece) {
             if self.is_open(who) {
-                self.server.handle_stream(self.now, stream(who), piece);
-                self.drain();
+                self.write_bytes(stream(who), piece);
             }
         }
     }
@@ -163,7 +167,7 @@ impl Script {
         };
         if !name.is_empty() {
             let joined = format!("* {name} has joined");
-            let spawn = self.game.spawn;
+            let spawn = self.memory.game.spawn;
             self.expects(who, &[creation(player, name, spawn), chat(&joined)]);
         }
         self.forget();
@@ -201,7 +205,7 @@ impl Script {
     }
 
     #[track_caller]
-    pub(crate) fn expects_nothing(&mut self, who: u32) {
+    pub(crate) fn hears_nothing(&mut self, who: u32) {
         self.expects(who, &[]);
     }
 
@@ -210,18 +214,18 @@ impl Script {
     pub(crate) fn expects_end(&mut self, who: u32, messages: &[Heard]) {
         self.expects(who, messages);
         let on = stream(who);
-        assert_eq!(self.speaker(who).end, Some(Transmit::Finish { on }));
+        assert!(self.orders.contains(&Transmit::Finish { on }), "{who}");
     }
 
     /// `who` was cut off.
     #[track_caller]
     pub(crate) fn expects_cut(&mut self, who: u32) {
         let on = stream(who);
-        assert_eq!(self.speaker(who).end, Some(Transmit::Abort { on }));
+        assert!(self.orders.contains(&Transmit::Abort { on }), "{who}");
     }
 
     pub(crate) fn is_open(&self, who: u32) -> bool {
-        self.clients[&who].end.is_none()
+        !self.has_ended(stream(who))
     }
 
     /// What `who` heard since it last looked.
@@ -231,43 +235,42 @@ impl Script {
 
     /// The bytes that `who` was sent so far.
     pub(crate) fn bytes_to(&self, who: u32) -> usize {
-        self.clients[&who].bytes
+        self.memory.clients[&stream(who)].bytes
     }
 
     /// Everybody forgets what it heard.
     pub(crate) fn forget(&mut self) {
-        for client in self.clients.values_mut() {
+        for client in self.memory.clients.values_mut() {
             client.mail.clear();
         }
-        self.events.clear();
+        self.memory.events.clear();
     }
 
     /// Lets the game act on the server, then sends what that caused.
-    pub(crate) fn act<T>(&mut self, act: impl FnOnce(Instant, &mut Game, &mut Server) -> T) -> T {
-        let result = act(self.now, &mut self.game, &mut self.server);
+    pub(crate) fn play<T>(&mut self, play: impl FnOnce(&mut Game, &mut Server) -> T) -> T {
+        let result = play(&mut self.memory.game, &mut self.session);
         self.drain();
         result
     }
 
     /// What the game was told since this was last asked, questions included.
-    pub(crate) fn events(&mut self) -> Vec<ServerEvent> {
-        core::mem::take(&mut self.events)
+    pub(crate) fn told(&mut self) -> Vec<ServerEvent> {
+        core::mem::take(&mut self.memory.events)
     }
 
     pub(crate) fn counters(&self) -> ServerCounters {
-        *self.server.counters()
+        *self.session.counters()
     }
 
     pub(crate) fn at(&self, player: PlayerId) -> Cell {
-        self.server
-            .position(player.entity())
-            .expect("the player is there")
+        let at = self.session.position(player.entity());
+        at.expect("the player is there")
     }
 
     /// The word for where `who` stands.
     pub(crate) fn state(&self, who: u32) -> Option<&'static str> {
         let mut state = None;
-        self.server.visit_peers(&mut |peer| {
+        self.session.visit_peers(&mut |peer| {
             if u32::from(peer.addr.port) == who {
                 state = Some(peer.state);
             }
@@ -275,104 +278,25 @@ impl Script {
         state
     }
 
-    /// Time passes.
-    pub(crate) fn advance(&mut self, span: Duration) {
-        let until = self.now + span;
-        while let Some(at) = self.server.poll_timeout().filter(|at| *at <= until) {
-            assert!(at >= self.now, "the past is over");
-            self.now = at;
-            self.server.handle_timeout(at);
-            self.drain();
-            let next = self.server.poll_timeout();
-            assert!(next.is_none_or(|next| next > at), "woken for nothing");
-        }
-        self.now = until;
-    }
-
     /// Time passes while these clients stay alive.
     pub(crate) fn live(&mut self, span: Duration, clients: &[u32]) {
         let until = self.now + span;
         while self.now < until {
-            self.advance(ms(1_000).min(until.since(self.now)));
+            self.pass(ms(1_000).min(until.since(self.now)));
             for &who in clients {
                 self.send(who, &[Said::Pong]);
             }
         }
     }
 
-    fn speaker(&mut self, who: u32) -> &mut Speaker {
-        self.clients.get_mut(&who).expect("it was opened")
-    }
-
-    /// Obeys the drain rule, and gives out room as the carriage has it.
-    fn drain(&mut self) {
-        loop {
-            let mut busy = false;
-            let open = |client: &&Speaker| client.end.is_none();
-            for (&who, client) in self.clients.iter().filter(|(_, client)| open(client)) {
-                let bytes = if client.deaf { 0 } else { self.carriage.room };
-                let room = Room { bytes, largest: 0 };
-                let path = Path::Stream(stream(who));
-                self.server.handle_room(self.now, path, room);
-            }
-            self.watch.look(&self.server);
-            let mut out = Vec::new();
-            while let Some(transmit) = self.server.poll_transmit(self.now, &mut out) {
-                self.carry(transmit, &core::mem::take(&mut out));
-                busy = true;
-            }
-            while let Some(event) = self.server.poll_event() {
-                self.game.handle(self.now, &mut self.server, &event);
-                self.watch.look(&self.server);
-                self.events.push(event);
-                busy = true;
-            }
-            if !busy {
-                return;
-            }
-        }
-    }
-
-    fn carry(&mut self, transmit: Transmit, bytes: &[u8]) {
-        let (Transmit::Stream {
-            on: StreamId::Accepted(who),
-        }
-        | Transmit::Finish {
-            on: StreamId::Accepted(who),
-        }
-        | Transmit::Abort {
-            on: StreamId::Accepted(who),
-        }) = transmit
-        else {
-            panic!("a server does not {transmit:?}");
-        };
-        let room = self.carriage.room;
-        let Some(client) = self.clients.get_mut(&who) else {
-            assert!(
-                matches!(transmit, Transmit::Abort { .. }),
-                "one of a crowd that nobody speaks for is told {transmit:?}"
-            );
-            return;
-        };
-        assert_eq!(client.end, None, "{who} was ended before");
-        if !matches!(transmit, Transmit::Stream { .. }) {
-            client.end = Some(transmit);
-            return;
-        }
-        assert!(!client.deaf && bytes.len() <= room as usize && !bytes.is_empty());
-        client.bytes += bytes.len();
-        client.arrived.extend_from_slice(bytes);
-        let messages = decode_whole(&mut client.heard, &mut client.arrived);
-        client.mail.extend(messages);
-        assert!(
-            client.arrived.len() < 600,
-            "{who} cannot read what it hears"
-        );
-    }
-
     /// Logs in and returns nothing heard but the number.
     #[track_caller]
     pub(crate) fn expects_player_id(&mut self, who: u32, player: PlayerId) {
         self.expects(who, &[player_id(player)]);
+    }
+
+    fn speaker(&mut self, who: u32) -> &mut Speaker {
+        let client = self.memory.clients.get_mut(&stream(who));
+        client.expect("it was opened")
     }
 }

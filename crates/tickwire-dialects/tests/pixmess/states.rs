@@ -46,7 +46,7 @@ const WHO: u32 = 7;
 /// A connection that reads nothing yet, in this state, on a server whose game only answers when it is told
 /// to.
 fn server_in(state: &str) -> Script {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.open_deaf(WHO);
     match state {
         "Greeting" => return s,
@@ -56,13 +56,14 @@ fn server_in(state: &str) -> Script {
         }
         _ => {}
     }
-    s.game.silent = true;
+    s.memory.game.silent = true;
     let name = if state == "Watching" { "" } else { "ann" };
     s.send(WHO, &[login(2, name)]);
     if state != "Entering" {
-        let asked = s.events().pop().expect("a question");
-        s.game.silent = false;
-        s.act(|now, game, server| game.handle(now, server, &asked));
+        let asked = s.told().pop().expect("a question");
+        s.memory.game.silent = false;
+        let now = s.now;
+        s.play(|game, server| game.handle(now, server, &asked));
     }
     assert_eq!(s.state(WHO), Some(state));
     s
@@ -71,12 +72,12 @@ fn server_in(state: &str) -> Script {
 #[test]
 fn a_connection_goes_every_way_at_the_server_that_there_is() {
     let acts: [fn(&mut Script); 6] = [
-        |s| s.send_bytes(WHO, &[0x7f, 0x00]),
-        |s| s.send_bytes(WHO, &[0x01]),
-        |s| s.act(|now, _, server| server.shut_down(now)),
+        |s| s.say_bytes(WHO, &[0x7f, 0x00]),
+        |s| s.say_bytes(WHO, &[0x01]),
+        |s| s.act(|now, server| server.shut_down(now)),
         |s| s.close(WHO),
         |s| {
-            s.advance(ms(20_000));
+            s.pass(ms(20_000));
             s.set_deaf(WHO, false);
         },
         |s| {
@@ -91,12 +92,12 @@ fn a_connection_goes_every_way_at_the_server_that_there_is() {
             let mut s = server_in(state);
             act(&mut s);
             // Two seconds are left to read what it was told.
-            s.advance(ms(2_000));
+            s.pass(ms(2_000));
             seen.extend(s.watch.seen);
         }
     }
-    let mut s = Script::new();
-    s.act(|now, _, server| server.shut_down(now));
+    let mut s = Script::begin();
+    s.act(|now, server| server.shut_down(now));
     s.open_deaf(WHO);
     seen.extend(s.watch.seen);
     SERVER.check_all(&seen);
@@ -127,7 +128,7 @@ fn a_client_goes_every_way_that_there_is() {
         |c| c.send(&[kick("Go!")]),
         |c| c.act(|now, client| client.quit(now, "bye")),
         |c| c.close(Ended::Reset),
-        |c| c.advance(ms(20_000)),
+        |c| c.pass(ms(20_000)),
     ];
     let mut seen = BTreeSet::new();
     for phase in &PHASES[..4] {
@@ -152,7 +153,7 @@ fn what_leaves_a_connection_where_it_is_does() {
                 Heard::Pong
             }
             "5 s of silence" => {
-                s.advance(ms(5_000));
+                s.pass(ms(5_000));
                 Heard::Ping
             }
             // Any packet does; this is one that both may send.
@@ -177,17 +178,17 @@ fn what_leaves_a_client_where_it_is_does() {
         let mut c = client_in(phase);
         match what.as_str() {
             "5 s of silence" => {
-                c.advance(ms(5_000));
+                c.pass(ms(5_000));
                 c.expects(&[Said::Ping]);
             }
             "it says something, 2 s since the last ping, which was answered" => {
                 c.send(&[Heard::Pong]);
-                c.advance(ms(2_000));
+                c.pass(ms(2_000));
                 c.act(|now, client| client.chat(now, "hello").unwrap());
                 c.expects(&[Said::Ping, say("hello")]);
             }
             other => panic!("nothing does: {other}"),
         }
-        assert_eq!(*c.client.phase(), Phase::Playing, "{what}");
+        assert_eq!(*c.session.phase(), Phase::Playing, "{what}");
     }
 }

@@ -103,7 +103,7 @@ impl Remote {
                 .ok();
         }
         if mode & 0x80 != 0 {
-            harm(&mut out, script);
+            script.harm(&mut out, RECEIVE_MAX);
         }
         out
     }
@@ -259,14 +259,4 @@ pub(super) fn collision(script: &mut Script<'_>) -> Collision {
 fn records<'a, T: Record>(script: &mut Script<'a>) -> Records<'a, T> {
     let bytes = script.blob();
     Records::new(&bytes[..bytes.len() - bytes.len() % T::SIZE])
-}
-
-/// Cuts a packet, makes it longer than any may be, or changes one of its bytes.
-fn harm(packet: &mut Vec<u8>, script: &mut Script<'_>) {
-    let at = usize::from(script.u16()) % packet.len();
-    match script.u8() {
-        0 => packet.truncate(at),
-        0xff => packet.resize(RECEIVE_MAX + 1 + at, 0),
-        change => packet[at] ^= change,
-    }
 }

@@ -9,7 +9,7 @@ use crate::script::Script;
 ///
 /// # Panics
 /// If states come out of order or of another kind than the schema's, if what is written is longer than
-/// what was read, or is not read as the same.
+/// what was read, is not read as the same, or is read before all of it is there.
 pub fn opendrakan_bundle(bytes: &[u8]) {
     let mut script = Script::new(bytes);
     let states = usize::from(script.u8()) % (STATES_MAX + 1);
@@ -33,6 +33,10 @@ pub fn opendrakan_bundle(bytes: &[u8]) {
     let mut written = Vec::new();
     bundle::encode(&mut Writer::new(&mut written, usize::MAX / 2), &changes);
     assert!(written.len() <= r.position(), "the shortest form is longer");
+    for length in 0..written.len() {
+        let cut = bundle::decode(&mut Reader::new(&written[..length]), &fields, drop);
+        assert!(cut.is_err(), "{length} bytes are taken for all");
+    }
     let mut again = Vec::new();
     let mut r = Reader::new(&written);
     let decoded = bundle::decode(&mut r, &fields, |change| again.push(change));

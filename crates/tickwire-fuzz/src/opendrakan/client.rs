@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use tickwire_dialects::opendrakan::limits::{DATAGRAM_MAX, EVENTS_WAITING};
+use tickwire_dialects::opendrakan::limits::{DATAGRAM_MAX, EVENTS_WAITING, RECEIVE_MAX};
 use tickwire_dialects::opendrakan::message::{
     ActionState, BasicChanges, Confirm, Lifecycle, Message, ObjectChange, Way,
 };
@@ -14,7 +14,7 @@ use tickwire_dialects::opendrakan::{
 use tickwire_session::tap::Input;
 use tickwire_session::{Addr, Path, Session, StreamId, Token, Transmit};
 
-use super::remote::{CLASS, bytes_of, harm, registry};
+use super::remote::{CLASS, bytes_of, registry};
 use crate::driven::{Bounds, Driven, Seen, peer};
 use crate::script::Script;
 use crate::scripted::{Scripted, carry_out};
@@ -149,7 +149,7 @@ impl Run {
             });
         }
         let mut datagram = bytes_of(&messages);
-        harm(&mut datagram, script);
+        script.harm_seldom(&mut datagram, RECEIVE_MAX);
         self.datagram(from, &datagram);
     }
 

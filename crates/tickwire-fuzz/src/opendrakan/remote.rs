@@ -1,7 +1,7 @@
 //! What both sessions' scripts share: the level, and messages as the other side would say them, or a
 //! little wrong.
 
-use tickwire_dialects::opendrakan::limits::{DATAGRAM_MAX, RECEIVE_MAX};
+use tickwire_dialects::opendrakan::limits::DATAGRAM_MAX;
 use tickwire_dialects::opendrakan::message::{Lifecycle, Message};
 use tickwire_dialects::opendrakan::{
     ClassId, Field, Kind, Level, LevelObject, ObjectId, Registry, Schema, ServerConfig, Writer,
@@ -54,17 +54,4 @@ pub(super) fn bytes_of(messages: &[Message<'_>]) -> Vec<u8> {
         }
     }
     out
-}
-
-/// Cuts a datagram, makes it longer than any may be, or changes one of its bytes; mostly nothing.
-pub(super) fn harm(datagram: &mut Vec<u8>, script: &mut Script<'_>) {
-    if datagram.is_empty() || script.u8() & 7 != 7 {
-        return;
-    }
-    let at = usize::from(script.u16()) % datagram.len();
-    match script.u8() {
-        0 => datagram.truncate(at),
-        0xff => datagram.resize(RECEIVE_MAX + 1 + at, 0),
-        change => datagram[at] ^= change,
-    }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tickwire_dialects::opendrakan::limits::{DATAGRAM_MAX, EVENTS_WAITING, SEND_TICKS};
+use tickwire_dialects::opendrakan::limits::{
+    DATAGRAM_MAX, EVENTS_WAITING, RECEIVE_MAX, SEND_TICKS,
+};
 use tickwire_dialects::opendrakan::message::{Lifecycle, Message, Way};
 use tickwire_dialects::opendrakan::{
     Animation, AssetRef, ClientId, DatabaseId, ObjectId, Reader, Server, ServerConfig, State, Tick,
@@ -10,7 +12,7 @@ use tickwire_dialects::opendrakan::{
 };
 use tickwire_session::{Addr, Session, StreamId, Token, Transmit};
 
-use super::remote::{bytes_of, config, harm};
+use super::remote::{bytes_of, config};
 use crate::driven::{Bounds, Driven, Seen, peer};
 use crate::script::Script;
 use crate::scripted::{Scripted, carry_out};
@@ -147,7 +149,7 @@ impl Run {
             messages.push(Message::AcknowledgeSnapshot { tick });
         }
         let mut datagram = bytes_of(&messages);
-        harm(&mut datagram, script);
+        script.harm_seldom(&mut datagram, RECEIVE_MAX);
         self.datagram(from, &datagram);
     }
 

@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 
 use tickwire_dialects::reone::client_limits::EVENTS_WAITING;
 use tickwire_dialects::reone::delta::Delta;
-use tickwire_dialects::reone::limits::DATAGRAM_MAX;
+use tickwire_dialects::reone::limits::{DATAGRAM_MAX, RECEIVE_MAX};
 use tickwire_dialects::reone::message::{
     Ballistics, Call, Compression, Down, DownElement, DownFrame, DownHeader, Invalid,
     InventoryDiff, Packet, Parameters, Refusal, Role, Status, Up, UpFrame, VariableDiff, Velocity,
@@ -19,7 +19,7 @@ use tickwire_session::bulk::ContentHash;
 use tickwire_session::tap::Input;
 use tickwire_session::{Addr, Path, Session, StreamId, Token, Transmit};
 
-use super::remote::{harm, packet, read_frames, status, text};
+use super::remote::{packet, read_frames, status, text};
 use crate::driven::{Bounds, Driven, Seen, peer};
 use crate::script::Script;
 use crate::scripted::{Scripted, carry_out};
@@ -178,7 +178,7 @@ impl Run {
             elements.push(DownElement::Last { datagrams });
         }
         let mut datagram = packet::<Down>(&header, &elements);
-        harm(&mut datagram, script);
+        script.harm_seldom(&mut datagram, RECEIVE_MAX);
         self.datagram(from, &datagram);
     }
 
@@ -275,7 +275,7 @@ impl Run {
         };
         let mut bytes = Vec::new();
         encode_frame::<Down>(frame, &mut bytes).ok();
-        harm(&mut bytes, script);
+        script.harm_seldom(&mut bytes, RECEIVE_MAX);
         let now = self.driven.now();
         self.driven.session.handle_stream(now, on, &bytes);
     }

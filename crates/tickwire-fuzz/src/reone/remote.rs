@@ -1,6 +1,6 @@
 //! The other side of a session, as far as a script needs it.
 
-use tickwire_dialects::reone::limits::{DATAGRAM_MAX, RECEIVE_MAX};
+use tickwire_dialects::reone::limits::DATAGRAM_MAX;
 use tickwire_dialects::reone::message::{Direction, PacketWriter, decode_arrived};
 use tickwire_dialects::reone::{AnyStatus, CreatureStatus, Reader, SpatialStatus, Text, Vec3};
 
@@ -17,20 +17,6 @@ pub(super) fn packet<D: Direction>(header: &D::Header, elements: &[D::Element<'_
     }
     writer.finish();
     out
-}
-
-/// Cuts a datagram or a frame, makes it longer than any datagram may be, or changes one of its bytes;
-/// mostly nothing.
-pub(super) fn harm(bytes: &mut Vec<u8>, script: &mut Script<'_>) {
-    if bytes.is_empty() || script.u8() & 7 != 7 {
-        return;
-    }
-    let at = usize::from(script.u16()) % bytes.len();
-    match script.u8() {
-        0 => bytes.truncate(at),
-        0xff => bytes.resize(RECEIVE_MAX + 1 + at, 0),
-        change => bytes[at] ^= change,
-    }
 }
 
 /// Takes every whole frame off a stream.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tickwire_dialects::reone::limits::DATAGRAM_MAX;
+use tickwire_dialects::reone::limits::{DATAGRAM_MAX, RECEIVE_MAX};
 use tickwire_dialects::reone::message::{
     Ballistics, Compression, Down, DownFrame, Event, Packet, PlayAnimation, Refusal, Speed, Status,
     Up, UpElement, UpFrame, UpHeader, encode_frame,
@@ -14,7 +14,7 @@ use tickwire_dialects::reone::{
 };
 use tickwire_session::{Addr, Session, StreamId, Token, Transmit};
 
-use super::remote::{harm, packet, read_frames, status, text};
+use super::remote::{packet, read_frames, status, text};
 use crate::driven::{Bounds, Driven, Seen, peer};
 use crate::script::Script;
 use crate::scripted::{Scripted, carry_out};
@@ -232,7 +232,7 @@ impl Run {
             tick,
         };
         let mut datagram = packet::<Up>(&header, &elements);
-        harm(&mut datagram, script);
+        script.harm_seldom(&mut datagram, RECEIVE_MAX);
         self.datagram(from, &datagram);
     }
 
@@ -276,7 +276,7 @@ impl Run {
         };
         let mut bytes = Vec::new();
         encode_frame::<Up>(&frame, &mut bytes).ok();
-        harm(&mut bytes, script);
+        script.harm_seldom(&mut bytes, RECEIVE_MAX);
         self.driven.stream(on, &bytes, script.u8().into());
     }
 

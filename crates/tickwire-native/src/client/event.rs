@@ -7,6 +7,7 @@ use core::fmt;
 use tickwire_replica::EntityId;
 use tickwire_replica::world::PlayerId;
 
+use super::provisional::ProvisionalId;
 use crate::game::Game;
 use crate::reason::EndReason;
 
@@ -30,6 +31,14 @@ pub enum ClientEvent<G: Game> {
         id: EntityId,
         /// What it was.
         archetype: usize,
+    },
+    /// What this client spawned ahead of the server is the server's entity from now on, which was
+    /// [`Spawned`](Self::Spawned) just before.
+    Replaced {
+        /// What it was.
+        provisional: ProvisionalId,
+        /// What it is.
+        by: EntityId,
     },
     /// Which entity is the player's own from now on.
     Owned(Option<EntityId>),
@@ -83,6 +92,7 @@ impl<G: Game> fmt::Debug for ClientEvent<G> {
             Self::Joined { player } => write!(f, "Joined({})", player.0),
             Self::Spawned { id, archetype } => write!(f, "Spawned({id}, {archetype})"),
             Self::Despawned { id, archetype } => write!(f, "Despawned({id}, {archetype})"),
+            Self::Replaced { provisional, by } => write!(f, "Replaced({provisional:?}, {by})"),
             Self::Owned(own) => write!(f, "Owned({own:?})"),
             Self::Said(_) => f.write_str("Said"),
             Self::Happened(_) => f.write_str("Happened"),

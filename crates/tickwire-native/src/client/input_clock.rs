@@ -1,45 +1,51 @@
 //! The tick for which the player acts now: as far ahead of the server as inputs need to arrive in time.
 //!
 //! In: the server's tick and the round trip when the client joins, then how early the server says that
-//! inputs come. Out: a tick for every moment. The clock never runs backwards. It runs a few percent faster or
-//! slower until inputs come as early as they should, and is set anew only when it is far off.
+//! inputs came, and where the clock stood when they were made. Out: a tick for every moment.
+//!
+//! A margin and the clock's own place at that input give the place that the input would have needed, however long
+//! the margin took and whatever the clock did since: nothing is corrected twice. The clock follows the most that was
+//! needed lately, a few percent faster or slower than real time, and never runs backwards. It is set anew only
+//! when several margins in a row are far off: one alone is a stall of the network, which no clock makes good.
 
 use core::time::Duration;
 
 use tickwire_session::Instant;
 use tickwire_state::Tick;
 
-/// How early the latest of some inputs should come, in ticks: late enough that acting feels immediate, early
-/// enough for a step that is not exactly on time.
+/// How early inputs should come, in ticks: late enough that acting feels immediate, early enough for a step
+/// that is not exactly on time.
 const WANTED: f32 = 1.0;
-
-/// Margins within this of what is wanted are left alone: the clock would otherwise swing.
-const TOLERANCE: f32 = 0.5;
 
 /// How much faster or slower than the real clock it runs while it adapts, in percent. Nobody sees it.
 const ADAPTING: i64 = 5;
 
-/// A margin this far off, in ticks of a second, is no drift: the clock is set anew.
+/// What was needed is forgotten by this part with every margin that needs less: by half in a second.
+const FORGETTING: i64 = 32;
+
+/// A margin that needs the clock this far off is no drift.
 const SET: Duration = Duration::from_millis(400);
 
-/// How long margins are passed over after the clock was set: they are of inputs that were made before, and would
-/// set it again and again, to and fro.
-const SETTLING: Duration = Duration::from_secs(1);
+/// So many margins in a row are far off before the clock is set.
+const FAR_OFF: u8 = 4;
 
 /// How much earlier than needed inputs begin: the first margins come only after a round trip.
 const HEAD_START: i64 = 2;
+
+/// Where the clock stands: microseconds of the tick count minus ours.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) struct Offset(i64);
 
 /// The clock of a player's inputs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InputClock {
     micros_a_tick: i64,
-    /// Microseconds of the tick count minus ours.
     offset: i64,
-    /// How much is still to be made up for; above 0, by running faster.
-    owed: i64,
+    /// The most that was needed, fading.
+    needed: i64,
+    /// Margins in a row that were far off.
+    far_off: u8,
     updated: Instant,
-    /// Margins that come before this moment are of before the clock was set.
-    settled: Instant,
 }
 
 impl InputClock {
@@ -49,33 +55,41 @@ impl InputClock {
     pub(super) fn new(now: Instant, hz: u16, tick: Tick, round_trip: Duration) -> Self {
         let micros_a_tick = 1_000_000 / i64::from(hz.max(1));
         let there = i64::try_from(tick.0).unwrap_or(i64::MAX / micros_a_tick) * micros_a_tick;
+        let ahead = signed(round_trip.min(SET / 2)) + HEAD_START * micros_a_tick;
+        let offset = there + ahead - here(now);
         Self {
             micros_a_tick,
-            offset: there + signed(round_trip.min(SET / 2)) + HEAD_START * micros_a_tick
-                - here(now),
-            owed: 0,
+            offset,
+            needed: offset,
+            far_off: 0,
             updated: now,
-            settled: now,
         }
     }
 
-    /// The server says how early inputs come, in ticks.
-    pub(super) fn handle_margin(&mut self, now: Instant, margin: f32) {
+    /// The server says how early an input came, in ticks, that was made when the clock stood at `made`.
+    pub(super) fn handle_margin(&mut self, now: Instant, made: Offset, margin: f32) {
         self.advance(now);
-        if now < self.settled {
+        #[expect(clippy::cast_possible_truncation, reason = "a margin is a few ticks")]
+        let short = ((WANTED - margin) * self.micros_a_tick as f32) as i64;
+        let needed = made.0.saturating_add(short);
+        if (needed - self.offset).abs() > signed(SET) {
+            self.far_off += 1;
+            if self.far_off >= FAR_OFF {
+                // Backwards as well: the ticks in between are left without a new input.
+                self.offset = needed;
+                self.needed = needed;
+                self.far_off = 0;
+            }
             return;
         }
-        let short = WANTED - margin;
-        #[expect(clippy::cast_possible_truncation, reason = "a margin is a few ticks")]
-        let short = (short * self.micros_a_tick as f32) as i64;
-        if short.abs() > signed(SET) {
-            // Backwards as well: the ticks in between are left without a new input.
-            self.offset += short;
-            self.owed = 0;
-            self.settled = now + SETTLING;
-        } else if (WANTED - margin).abs() > TOLERANCE {
-            self.owed = short;
-        }
+        self.far_off = 0;
+        let less = self.needed - needed;
+        self.needed = needed.max(self.needed - less / FORGETTING);
+    }
+
+    /// Where the clock stands.
+    pub(super) const fn offset(&self) -> Offset {
+        Offset(self.offset)
     }
 
     /// The tick for which the player acts at this moment, and the share of it that has passed.
@@ -96,10 +110,12 @@ impl InputClock {
 
     fn advance(&mut self, now: Instant) {
         let reach = signed(now.since(self.updated)) * ADAPTING / 100;
+        // What is shorter than a step of the rate is left for later, instead of being lost to rounding.
+        if reach == 0 {
+            return;
+        }
         self.updated = now;
-        let step = self.owed.clamp(-reach, reach);
-        self.owed -= step;
-        self.offset += step;
+        self.offset += (self.needed - self.offset).clamp(-reach, reach);
     }
 }
 
@@ -133,26 +149,67 @@ mod tests {
     fn it_runs_faster_until_inputs_come_early_enough_and_never_backwards() {
         let mut clock = InputClock::new(at(0), HZ, Tick(500), Duration::ZERO);
         // Three ticks too late: 60 ms to make up for, and one tick of margin.
-        clock.handle_margin(at(0), -3.0);
+        clock.handle_margin(at(0), clock.offset(), -3.0);
         let (before, _) = clock.tick_at(at(1_000));
         assert_eq!(before, Tick(500 + 2 + 50 + 2));
         let (after, _) = clock.tick_at(at(2_000));
         assert_eq!(after, Tick(500 + 2 + 100 + 4));
         let mut last = after;
-        clock.handle_margin(at(2_000), 9.0);
-        for millis in 2_000..4_000 {
+        for millis in 2_000..6_000 {
+            if millis % 50 == 0 {
+                clock.handle_margin(at(millis), clock.offset(), 9.0);
+            }
             let (tick, _) = clock.tick_at(at(millis));
             assert!(tick >= last, "back from {last} to {tick}");
             last = tick;
         }
+        assert!(last < Tick(500 + 2 + 300), "{last}: it ran slower");
     }
 
     #[test]
-    fn what_is_good_enough_is_left_alone_and_what_is_far_off_is_set() {
+    fn a_margin_that_took_long_is_not_made_up_for_twice() {
         let mut clock = InputClock::new(at(0), HZ, Tick(500), Duration::ZERO);
-        clock.handle_margin(at(0), 1.4);
+        let made = clock.offset();
+        // The same lack, told for two seconds, of inputs that were all made at the beginning.
+        for millis in (0..2_000).step_by(50) {
+            clock.handle_margin(at(millis), made, -1.0);
+        }
+        assert_eq!(clock.tick_at(at(4_000)), (Tick(500 + 2 + 200 + 2), 0.0));
+    }
+
+    #[test]
+    fn jitter_is_led_by_the_latest_and_forgotten_in_time() {
+        let mut clock = InputClock::new(at(0), HZ, Tick(500), Duration::ZERO);
+        let begun = clock.offset();
+        for millis in (0..4_000).step_by(50) {
+            // Every fourth input is three ticks later than the others.
+            let late = if millis % 200 == 0 { 3.0 } else { 0.0 };
+            let moved = (clock.offset().0 - begun.0) as f32 / 20_000.0;
+            clock.handle_margin(at(millis), clock.offset(), 1.0 - late + moved);
+        }
+        let led = clock.offset().0 - begun.0;
+        assert!((50_000..=60_000).contains(&led), "{led} µs");
+        for millis in (4_000..14_000).step_by(50) {
+            let moved = (clock.offset().0 - begun.0) as f32 / 20_000.0;
+            clock.handle_margin(at(millis), clock.offset(), 1.0 + moved);
+        }
+        let led = clock.offset().0 - begun.0;
+        assert!(led < 5_000, "{led} µs");
+    }
+
+    #[test]
+    fn one_stall_is_passed_over_and_what_stays_far_off_is_set() {
+        let mut clock = InputClock::new(at(0), HZ, Tick(500), Duration::ZERO);
+        clock.handle_margin(at(0), clock.offset(), -30.0);
+        clock.handle_margin(at(0), clock.offset(), 1.0);
         assert_eq!(clock.tick_at(at(1_000)), (Tick(552), 0.0));
-        clock.handle_margin(at(1_000), -30.0);
+        let made = clock.offset();
+        for _ in 0..FAR_OFF {
+            clock.handle_margin(at(1_000), made, -30.0);
+        }
         assert_eq!(clock.tick_at(at(1_000)), (Tick(552 + 31), 0.0));
+        // What is still told of before is what the clock was set to.
+        clock.handle_margin(at(1_100), made, -30.0);
+        assert_eq!(clock.tick_at(at(1_100)), (Tick(552 + 31 + 5), 0.0));
     }
 }

@@ -83,6 +83,11 @@ impl<G: Game> Client<G> {
                 }
                 self.events.push_back(ClientEvent::Owned(own));
             }
+            Down::Keyed { tick, entity } => {
+                if let Some(joined) = &mut self.joined {
+                    joined.confirm(tick, EntityId(entity));
+                }
+            }
             Down::Piece { name, piece } => {
                 self.download.handle_piece(name, piece);
                 self.hand_out();
@@ -120,7 +125,8 @@ impl<G: Game> Client<G> {
             return Ok(());
         }
         let schema = self.schema.clone();
-        let joined = Joined::new(now, welcome, schema, &self.uplink.round_trip);
+        let role = self.config.role;
+        let joined = Joined::new(now, welcome, (schema, role), &self.uplink.round_trip);
         let player = joined.player;
         self.joined = Some(joined.into());
         self.events.push_back(ClientEvent::Joined { player });

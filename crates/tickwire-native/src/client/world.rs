@@ -13,15 +13,25 @@ use tickwire_session::{Instant, RoundTrip};
 use tickwire_state::{InputNumber, Prediction, PredictionFigures, Predictor, Tick};
 
 use super::event::ClientEvent;
-use super::input_clock::InputClock;
+use super::input_clock::{InputClock, Offset};
 use super::own::{Rounded, Rules};
 use super::playback::Playback;
+use super::provisional::{Ahead, Provisional, ProvisionalId};
 use crate::game::Game;
-use crate::limits::{INPUT_AHEAD, TIMED_WAITING};
-use crate::message::{Acks, Margin, Welcome};
+use crate::limits::{ACK_PATIENCE, INPUT_AHEAD, TIMED_WAITING};
+use crate::message::{Acks, Margin, Role, Welcome};
 
 /// Inputs that are kept, to be applied again to what the server says.
 const INPUTS_KEPT: usize = tickwire_state::INPUTS_WAITING;
+
+/// An input that was made.
+struct Made<I> {
+    /// The tick that it is for.
+    tick: Tick,
+    input: Quantised<I>,
+    /// Where the clock stood.
+    offset: Offset,
+}
 
 /// What a client has once it takes part.
 pub(super) struct Joined<G: Game> {
@@ -33,12 +43,16 @@ pub(super) struct Joined<G: Game> {
     tick: Duration,
     ticks_a_send: u64,
     /// The newest inputs, oldest first, for consecutive ticks unless the clock was set.
-    inputs: VecDeque<(Tick, Quantised<G::Input>)>,
+    inputs: VecDeque<Made<G::Input>>,
     own: Option<EntityId>,
     predictor: Option<Predictor<Rules<G>>>,
     /// The send of what the predictor was told last.
     answered: SendIndex,
     shown_own: Option<G::Things>,
+    /// What came of inputs and is shown ahead of the server, as the own entity is.
+    provisional: Provisional<G>,
+    /// Whether inputs are sent, with which acknowledgements may travel.
+    is_player: bool,
     pub(super) acks: Option<Acks>,
     /// Something is to be said by datagram.
     pub(super) is_due: bool,
@@ -52,7 +66,12 @@ pub(super) struct Joined<G: Game> {
 }
 
 impl<G: Game> Joined<G> {
-    pub(super) fn new(now: Instant, welcome: &Welcome, schema: Schema, way: &RoundTrip) -> Self {
+    pub(super) fn new(
+        now: Instant,
+        welcome: &Welcome,
+        (schema, role): (Schema, Role),
+        way: &RoundTrip,
+    ) -> Self {
         let tick = Tick(welcome.tick.into());
         let ticks_a_send = u64::from(welcome.ticks_a_send);
         let replica = Replica::new(ReplicaConfig {
@@ -74,6 +93,8 @@ impl<G: Game> Joined<G> {
             predictor: None,
             answered: SendIndex::NONE,
             shown_own: None,
+            provisional: Provisional::new(welcome.hz),
+            is_player: role == Role::Player,
             acks: None,
             is_due: true,
             asks_anew: false,
@@ -87,7 +108,7 @@ impl<G: Game> Joined<G> {
     pub(super) fn advance_inputs(&mut self, now: Instant, input: &G::Input) {
         let (tick, share) = self.input_clock.tick_at(now);
         self.take_back_inputs(now, tick);
-        let last = self.inputs.back().map(|(last, _)| *last);
+        let last = self.inputs.back().map(|made| made.tick);
         let last = last.unwrap_or_else(|| tick.before(1));
         // Whoever slept has nothing to say about the ticks in between.
         let first = last.next().max(tick.before(INPUTS_KEPT as u64 / 2));
@@ -99,15 +120,21 @@ impl<G: Game> Joined<G> {
             if self.inputs.len() >= INPUTS_KEPT {
                 self.inputs.pop_front();
             }
-            self.inputs.push_back((number, input.clone()));
+            self.inputs.push_back(Made {
+                tick: number,
+                input: input.clone(),
+                offset: self.input_clock.offset(),
+            });
             let ago = self.tick.mul_f32(share) + self.tick * small(tick.0 - number.0);
             if let Some(predictor) = &mut self.predictor {
                 // Refused only while the server has been silent for two seconds: then it stands still.
                 predictor
                     .apply_input(now.before(ago), input_number(number), input.value())
                     .ok();
+                let own = predictor.current().value();
+                self.provisional.step(number, own, &input.value());
             }
-            self.is_due = true;
+            self.is_due |= self.is_player;
         }
     }
 
@@ -117,7 +144,7 @@ impl<G: Game> Joined<G> {
         let count = self.inputs.len();
         let reach = INPUT_AHEAD.as_micros() / self.tick.as_micros().max(1);
         let farthest = Tick(tick.0 + u64::try_from(reach).unwrap_or(0));
-        while self.inputs.back().is_some_and(|(last, _)| *last > farthest) {
+        while self.inputs.back().is_some_and(|made| made.tick > farthest) {
             self.inputs.pop_back();
         }
         if self.inputs.len() < count {
@@ -136,13 +163,13 @@ impl<G: Game> Joined<G> {
     pub(super) fn newest_inputs(
         &self,
     ) -> Option<(Tick, u16, impl Iterator<Item = &Quantised<G::Input>>)> {
-        let (newest, _) = self.inputs.back()?;
-        let behind = Moment::of(*newest).since(self.replica.now());
+        let newest = self.inputs.back()?.tick;
+        let behind = Moment::of(newest).since(self.replica.now());
         let shown = u16::try_from(behind).unwrap_or(u16::MAX);
         // Those before a gap are for other ticks than they would seem to be.
         let rows = self.inputs.iter().rev().zip(0..);
-        let in_row = rows.take_while(|((tick, _), age)| tick.0 + age == newest.0);
-        Some((*newest, shown, in_row.map(|((_, input), _)| input)))
+        let in_row = rows.take_while(move |(made, age)| made.tick.0 + age == newest.0);
+        Some((newest, shown, in_row.map(|(made, _)| &made.input)))
     }
 
     /// A packet of the world's state arrived.
@@ -154,16 +181,29 @@ impl<G: Game> Joined<G> {
     ) -> Result<Applied, ApplyError> {
         let applied = self.replica.apply(packet)?;
         self.acks = Some(Acks::with(self.acks, applied.packet));
-        self.is_due = true;
+        let next_input = self.input_clock.next_tick(now);
+        self.is_due |= !self.is_player || next_input.since(now) > ACK_PATIENCE;
         self.updated = Some(now);
-        if let Some(margin) = margin.ticks() {
-            self.input_clock.handle_margin(now, margin);
-        }
         let tick = applied.send.0 * self.ticks_a_send;
+        if let Some(margin) = margin.ticks() {
+            let made = self.offset_of(tick, margin);
+            self.input_clock.handle_margin(now, made, margin);
+        }
         self.near = self.near.max(Tick(tick));
         self.playback.handle_arrival(now, tick);
         self.correct(now);
+        self.correct_provisional(tick);
         Ok(applied)
+    }
+
+    /// Where the clock stood when an input was made of which the server, at `tick`, says how early it came.
+    fn offset_of(&self, tick: u64, margin: f32) -> Offset {
+        #[expect(clippy::cast_possible_truncation, reason = "a margin is a few ticks")]
+        let ahead = margin as i64;
+        let number = Tick(tick.saturating_add_signed(ahead));
+        let at = self.inputs.partition_point(|made| made.tick < number);
+        let made = self.inputs.get(at).or_else(|| self.inputs.back());
+        made.map_or_else(|| self.input_clock.offset(), |made| made.offset)
     }
 
     /// Whether the server is to send everything anew.
@@ -208,12 +248,31 @@ impl<G: Game> Joined<G> {
         };
         let rules = Rules::new(self.schema.clone());
         let mut predictor = Predictor::new(rules, shape, now, input_number(tick), state);
-        for (number, input) in self.inputs.iter().filter(|(number, _)| *number > tick) {
+        for made in self.inputs.iter().filter(|made| made.tick > tick) {
             predictor
-                .apply_input(now, input_number(*number), input.value())
+                .apply_input(now, input_number(made.tick), made.input.value())
                 .ok();
         }
         self.predictor = Some(predictor);
+    }
+
+    /// Says of what came of inputs what the server says, at this tick.
+    fn correct_provisional(&mut self, tick: u64) {
+        let Self {
+            provisional,
+            replica,
+            ticks_a_send,
+            ..
+        } = self;
+        provisional.correct(Tick(tick), |id| {
+            let (send, value) = replica.latest_any(id)?;
+            Some((Tick(send.0 * *ticks_a_send), value))
+        });
+    }
+
+    /// An entity came of the input of a tick, of which the lowest bits are known.
+    pub(super) fn confirm(&mut self, tick: u32, id: EntityId) {
+        self.provisional.confirm(widened(self.near, tick), id);
     }
 
     /// Something happened at a tick, of which the lowest bits are known.
@@ -234,11 +293,22 @@ impl<G: Game> Joined<G> {
         };
         self.replica.play(moment);
         while let Some(event) = self.replica.poll_event() {
-            events.push_back(match event {
-                Event::Spawned { archetype, id } => ClientEvent::Spawned { id, archetype },
-                Event::Despawned { archetype, id } => ClientEvent::Despawned { id, archetype },
-            });
+            match event {
+                Event::Spawned { archetype, id } => {
+                    events.push_back(ClientEvent::Spawned { id, archetype });
+                    let replaced = self.provisional.replace(id);
+                    events.extend(replaced.map(|provisional| ClientEvent::Replaced {
+                        provisional,
+                        by: id,
+                    }));
+                }
+                Event::Despawned { archetype, id } => {
+                    events.push_back(ClientEvent::Despawned { id, archetype });
+                    self.provisional.forget(id);
+                }
+            }
         }
+        self.provisional.show(self.input_clock.tick_at(now).1);
         while let Some((tick, _)) = self.timed.front()
             && Moment::of(*tick) <= moment
             && let Some((_, event)) = self.timed.pop_front()
@@ -251,16 +321,32 @@ impl<G: Game> Joined<G> {
 
     pub(super) fn view<T: Archetype<G::Things>>(&self) -> impl Iterator<Item = (EntityId, T)> {
         let own = self.own();
-        self.replica.view().map(move |(id, value)| match &own {
-            Some((own, predicted)) if *own == id => (id, T::clone(predicted)),
-            _ => (id, value),
+        self.replica.view().filter_map(move |(id, value)| {
+            let shown = match (&own, self.provisional.of(id)) {
+                (Some((own, predicted)), _) if *own == id => T::clone(predicted),
+                (_, Some(Ahead::Gone)) => return None,
+                (_, Some(Ahead::Shown(thing))) => T::of(copy::<G>(thing))?,
+                (_, None) => value,
+            };
+            Some((id, shown))
         })
+    }
+
+    pub(super) fn provisional<T: Archetype<G::Things>>(
+        &self,
+    ) -> impl Iterator<Item = (ProvisionalId, T)> {
+        let waiting = self.provisional.waiting();
+        waiting.filter_map(|(id, thing)| Some((id, T::of(copy::<G>(thing))?)))
     }
 
     pub(super) fn get<T: Archetype<G::Things>>(&self, id: EntityId) -> Option<T> {
         match self.own() {
             Some((own, predicted)) if own == id => Some(predicted),
-            _ => self.replica.get(id),
+            _ => match self.provisional.of(id) {
+                Some(Ahead::Gone) => None,
+                Some(Ahead::Shown(thing)) => T::of(copy::<G>(thing)),
+                None => self.replica.get(id),
+            },
         }
     }
 
@@ -293,7 +379,7 @@ impl<G: Game> fmt::Debug for Joined<G> {
 }
 
 /// A copy: nothing of the way from a value to itself.
-fn copy<G: Game>(value: &G::Things) -> G::Things {
+pub(super) fn copy<G: Game>(value: &G::Things) -> G::Things {
     value.between(value, 0.0)
 }
 

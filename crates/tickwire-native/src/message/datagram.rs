@@ -103,7 +103,14 @@ impl<'a> DatagramUp<'a> {
 
     /// Reads the fields of a datagram.
     pub(crate) fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        Ok(match r.u8("kind")? {
+        let kind = r.u8("kind")?;
+        r.means(match kind {
+            kind::ATTACH => "Attach",
+            kind::PLAY => "Play",
+            kind::LATEST => "Latest",
+            _ => "unknown",
+        });
+        Ok(match kind {
             kind::ATTACH => Self::Attach(Token(r.u64("token")?)),
             kind::PLAY => decode_play(r)?,
             kind::LATEST => Self::Latest(Latest::decode(r)?),
@@ -180,7 +187,13 @@ impl<'a> DatagramDown<'a> {
 
     /// Reads the fields of a datagram.
     pub(crate) fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        Ok(match r.u8("kind")? {
+        let kind = r.u8("kind")?;
+        r.means(match kind {
+            kind::STATE => "State",
+            kind::LATEST => "Latest",
+            _ => "unknown",
+        });
+        Ok(match kind {
             kind::STATE => Self::State {
                 margin: Margin::from_byte(r.i8("margin")?),
                 packet: {

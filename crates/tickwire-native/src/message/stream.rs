@@ -73,6 +73,13 @@ pub enum Down<'a> {
     },
     /// Which entity is the player's; 0 for none.
     Owned(u32),
+    /// An entity came of the player's input.
+    Keyed {
+        /// The input's tick, its lowest 32 bits.
+        tick: u32,
+        /// The entity.
+        entity: u32,
+    },
     /// A part of a resource.
     Piece {
         /// Its name.
@@ -168,6 +175,42 @@ mod kind {
     pub(super) const OWNED: u8 = 8;
     pub(super) const NO_SUCH: u8 = 9;
     pub(super) const RECEIVED: u8 = 10;
+    pub(super) const KEYED: u8 = 11;
+}
+
+impl Up<'_> {
+    /// What a frame of this kind is called.
+    pub(crate) const fn name_of(kind: u8) -> &'static str {
+        match kind {
+            kind::HELLO => "Hello",
+            kind::SAY => "Say",
+            kind::ASK => "Ask",
+            kind::FETCH => "Fetch",
+            kind::LEAVE => "Leave",
+            kind::RECEIVED => "Received",
+            kind::DATAGRAM => "Datagram",
+            _ => "unknown",
+        }
+    }
+}
+
+impl Down<'_> {
+    /// What a frame of this kind is called.
+    pub(crate) const fn name_of(kind: u8) -> &'static str {
+        match kind {
+            kind::WELCOME => "Welcome",
+            kind::SAY => "Say",
+            kind::ANSWER => "Answer",
+            kind::PIECE => "Piece",
+            kind::END => "End",
+            kind::DATAGRAM => "Datagram",
+            kind::EVENT => "Event",
+            kind::OWNED => "Owned",
+            kind::NO_SUCH => "NoSuch",
+            kind::RECEIVED => "Received",
+            _ => "unknown",
+        }
+    }
 }
 
 impl<'a> Up<'a> {
@@ -228,7 +271,11 @@ impl<'a> Down<'a> {
     pub const fn is_kept(&self) -> bool {
         matches!(
             self,
-            Self::Say(_) | Self::Answer { .. } | Self::Event { .. } | Self::Owned(_)
+            Self::Say(_)
+                | Self::Answer { .. }
+                | Self::Event { .. }
+                | Self::Owned(_)
+                | Self::Keyed { .. }
         )
     }
 
@@ -261,6 +308,10 @@ impl<'a> Down<'a> {
                 body: message(r)?,
             },
             kind::OWNED => Self::Owned(r.u32("entity")?),
+            kind::KEYED => Self::Keyed {
+                tick: r.u32("tick")?,
+                entity: r.u32("entity")?,
+            },
             kind::RECEIVED => Self::Received(r.u32("received")?),
             kind::NO_SUCH => Self::NoSuch {
                 name: short_text(r, "resource", RESOURCE_NAME_MAX)?,
@@ -301,6 +352,10 @@ impl<'a> Down<'a> {
                 w.bytes(body);
             }),
             Self::Owned(entity) => write_frame(out, kind::OWNED, |w| w.u32(*entity)),
+            Self::Keyed { tick, entity } => write_frame(out, kind::KEYED, |w| {
+                w.u32(*tick);
+                w.u32(*entity);
+            }),
             Self::Received(count) => write_frame(out, kind::RECEIVED, |w| w.u32(*count)),
             Self::NoSuch { name } => {
                 write_frame(out, kind::NO_SUCH, |w| write_short_text(w, name));

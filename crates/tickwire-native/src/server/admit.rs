@@ -53,7 +53,10 @@ impl<G: Game> Server<G> {
                 .resume(now, peer, resume)
                 .map_err(|why| (why, String::new()));
         }
-        if self.players.len() >= self.config.players {
+        let of_host = self.players.values().filter(|it| Some(it.host) == host);
+        if self.players.len() >= self.config.players
+            || of_host.count() >= self.config.players_a_host
+        {
             return refuse(EndReason::Full);
         }
         if let Err(NotAdmitted::Busy | NotAdmitted::TooFast { .. }) = self.peers.admit(now, peer) {

@@ -26,7 +26,7 @@ pub enum ServerEvent<G: Game> {
     Away(PlayerId),
     /// A player whose connection broke is there again.
     Back(PlayerId),
-    /// A player is gone for good.
+    /// A player is gone for good, and with it what was spawned as its own.
     Left {
         /// Who.
         player: PlayerId,

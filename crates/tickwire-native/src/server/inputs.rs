@@ -20,6 +20,8 @@ pub(super) struct InputQueue<I> {
     /// Of ticks that have not come: at most as many as [`INPUT_AHEAD`] has ticks.
     waiting: BTreeMap<Tick, Wanted<I>>,
     last: Option<(Tick, Wanted<I>)>,
+    /// The newest tick of which there was an input: one that is repeated tells nothing of how early it came.
+    heard: Option<Tick>,
     /// The least margin since the last send, in quarters of a tick.
     margin: Option<i64>,
     /// The one before that, which the client is told.
@@ -58,6 +60,7 @@ impl<I: Replicate> InputQueue<I> {
             hz,
             waiting: BTreeMap::new(),
             last: None,
+            heard: None,
             margin: None,
             told: Margin::UNKNOWN,
         }
@@ -74,8 +77,11 @@ impl<I: Replicate> InputQueue<I> {
         // A game need not take the inputs of a player who has nothing to move.
         self.pass(clock.tick);
         let newest = nearest(clock.tick, header.tick);
-        self.measure(now, clock, newest);
         let farthest = clock.tick.0 + self.ticks_in(INPUT_AHEAD);
+        if self.heard.is_none_or(|heard| newest > heard) {
+            self.measure(now, clock, newest);
+            self.heard = Some(newest).filter(|it| it.0 <= farthest).or(self.heard);
+        }
         let mut unused = 0;
         for (age, input) in (0..).zip(newest_first) {
             let tick = newest.before(age);
@@ -112,7 +118,7 @@ impl<I: Replicate> InputQueue<I> {
         self.told = self.margin.take().map_or(Margin::UNKNOWN, Margin::quarters);
     }
 
-    /// How early the latest of the inputs came that arrived between the last two sends.
+    /// How early the latest of the inputs came that first arrived between the last two sends.
     pub(super) const fn margin(&self) -> Margin {
         self.told
     }
@@ -234,13 +240,17 @@ mod tests {
     fn margins_tell_how_early_the_latest_came() {
         let mut queue = InputQueue::new(HZ);
         assert_eq!(queue.margin(), Margin::UNKNOWN);
-        hand_in(&mut queue, 100, 103, &[1]);
         hand_in(&mut queue, 100, 102, &[1]);
+        hand_in(&mut queue, 101, 105, &[1]);
         queue.begin_send();
         assert_eq!(queue.margin().ticks(), Some(2.0));
-        hand_in(&mut queue, 100, 99, &[1]);
+        hand_in(&mut queue, 107, 106, &[1]);
         queue.begin_send();
         assert_eq!(queue.margin().ticks(), Some(-1.0));
+        // Repeated, or overtaken.
+        hand_in(&mut queue, 108, 106, &[1]);
+        queue.begin_send();
+        assert_eq!(queue.margin(), Margin::UNKNOWN);
     }
 
     #[test]

@@ -87,6 +87,7 @@ FROM_SERVER = {
     8: ("Owned", lambda r: {"entity": r.u32("entity")}),
     9: ("NoSuch", lambda r: {"resource": short_text(r, "resource")}),
     10: ("Received", lambda r: {"received": r.u32("received")}),
+    11: ("Keyed", lambda r: {"tick": r.u32("tick"), "entity": r.u32("entity")}),
 }
 
 

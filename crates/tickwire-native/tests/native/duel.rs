@@ -133,11 +133,8 @@ impl Table {
                 let ship = ship.expect("a ship fits the world");
                 self.ships.push((*player, ship));
             }
-            if let ServerEvent::Left { player, .. } = &event
-                && let Some(ship) = self.server.own(*player)
-            {
+            if let ServerEvent::Left { player, .. } = &event {
                 self.ships.retain(|(it, _)| it != player);
-                self.server.despawn(ship).expect("the ship is there");
             }
             if let ServerEvent::Said { message, .. } = &event {
                 let said = self.server.say(To::All, message);

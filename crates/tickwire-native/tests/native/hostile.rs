@@ -402,6 +402,29 @@ fn a_ticket_counts_until_its_player_is_known_to_have_the_next() {
 }
 
 #[test]
+fn one_host_cannot_take_every_place() {
+    let config = ServerConfig {
+        players: 4,
+        players_a_host: 2,
+        ..ServerConfig::default()
+    };
+    let mut server = Server::new(Instant::ZERO, [7; 32], config);
+    let now = Instant::from_millis(1);
+    let come = |server: &mut Server<Duel>, stream: u32, host| {
+        let on = StreamId::Accepted(stream);
+        server.handle_opened(now, on, addr::machine(host, 5_000));
+        server.handle_stream(now, on, &hello());
+        server.players().count()
+    };
+    let joined = [(1, 2), (2, 2), (3, 2), (4, 3), (5, 3), (6, 4)];
+    let joined = joined.map(|(stream, host)| come(&mut server, stream, host));
+    assert_eq!(joined, [1, 2, 2, 3, 4, 4]);
+    // Who is away keeps its place, and hanging up gains none.
+    server.handle_closed(now, Path::Stream(StreamId::Accepted(1)), Ended::Reset);
+    assert_eq!(come(&mut server, 7, 2), 4);
+}
+
+#[test]
 fn a_server_that_was_restarted_does_not_know_old_tickets() {
     let now = Instant::from_millis(1);
     let ticket = join_and_break(&mut server(), now);

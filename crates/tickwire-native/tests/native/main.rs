@@ -3,11 +3,13 @@
 mod conversation;
 mod duel;
 mod ends;
+mod figures;
 #[path = "../../../tickwire-dialects/tests/harness/golden.rs"]
 mod golden;
 mod hostile;
 mod own;
 mod playing;
+mod provisional;
 #[path = "../../../tickwire-dialects/tests/harness/sabotage.rs"]
 mod sabotage;
 #[path = "../../../tickwire-dialects/tests/harness/seeds.rs"]

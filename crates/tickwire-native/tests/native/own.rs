@@ -88,7 +88,7 @@ fn a_spectator_looks_from_the_entity_that_the_game_chose() {
 }
 
 #[test]
-fn what_a_player_left_behind_can_be_found() {
+fn what_a_player_owns_goes_when_the_game_hears_that_it_left() {
     let mut forest = Forest::new();
     forest.run();
     forest.spectator.leave(forest.net.now());
@@ -100,9 +100,8 @@ fn what_a_player_left_behind_can_be_found() {
     };
     let tree = forest.server.spawn_own(player, Tree::default());
     let tree = tree.expect("a tree fits the world");
+    assert_eq!(forest.server.get(tree), Some(Tree::default()));
     let left = forest.server.poll_event();
     assert!(matches!(left, Some(ServerEvent::Left { .. })), "{left:?}");
-    assert_eq!(forest.server.own(player), Some(tree));
-    forest.server.despawn(tree).expect("the tree is there");
-    assert_eq!(forest.server.own(player), None);
+    assert_eq!(forest.server.get::<Tree>(tree), None);
 }

@@ -167,6 +167,14 @@ fn down() -> Vec<(&'static str, &'static str, Down<'static>)> {
         ),
         ("owned", "The player's own entity", Down::Owned(99)),
         (
+            "keyed",
+            "An entity that came of an input",
+            Down::Keyed {
+                tick: 70,
+                entity: 99,
+            },
+        ),
+        (
             "received-from-server",
             "What was processed",
             Down::Received(64),
@@ -289,7 +297,7 @@ const REFUSED: [(&str, &str, &str, &[u8]); 10] = [
         "refused-kind-down",
         "A frame that no server sends",
         SERVER_STREAM,
-        b"\x0b\x00",
+        b"\x0c\x00",
     ),
     (
         "refused-length",

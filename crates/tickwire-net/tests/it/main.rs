@@ -13,6 +13,7 @@ mod bystander;
 mod contract;
 mod datagrams;
 mod fairness;
+mod lagged;
 mod links;
 mod probe;
 mod quic;

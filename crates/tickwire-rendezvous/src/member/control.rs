@@ -23,7 +23,7 @@ pub(super) enum Control {
     /// What was said goes out, then it ends.
     Closing(Stream),
     /// It is to be cut.
-    Cut { on: StreamId, next: u32 },
+    Cut(StreamId),
 }
 
 #[derive(Debug)]
@@ -41,16 +41,9 @@ pub(super) struct Stream {
 pub(super) struct Silent;
 
 impl Control {
-    pub(super) fn dial(&mut self, now: Instant, to: Addr) {
-        let next = match self {
-            Self::Idle => 0,
-            Self::Dialling(stream) | Self::Open(stream) | Self::Closing(stream) => {
-                stream.number() + 1
-            }
-            Self::Cut { next, .. } => *next,
-        };
+    pub(super) fn dial(&mut self, now: Instant, on: StreamId, to: Addr) {
         *self = Self::Dialling(Stream {
-            on: StreamId::Dialled(next),
+            on,
             dial: Some(to),
             backlog: Backlog::new(WAITING_MAX),
             frames: FrameReader::default(),
@@ -82,14 +75,24 @@ impl Control {
     pub(super) const fn stream(&self) -> Option<StreamId> {
         match self {
             Self::Dialling(stream) | Self::Open(stream) | Self::Closing(stream) => Some(stream.on),
-            Self::Idle | Self::Cut { .. } => None,
+            Self::Idle | Self::Cut(_) => None,
+        }
+    }
+
+    /// The stream that the driver still has, or is about to be told to cut.
+    pub(super) const fn unfinished(&self) -> Option<StreamId> {
+        match self {
+            // One that nobody dialled yet is not there.
+            Self::Dialling(Stream { dial: Some(_), .. }) | Self::Idle => None,
+            Self::Dialling(stream) | Self::Open(stream) | Self::Closing(stream) => Some(stream.on),
+            Self::Cut(on) => Some(*on),
         }
     }
 
     /// The word of STATES.md.
     pub(super) const fn state(&self) -> &'static str {
         match self {
-            Self::Idle | Self::Cut { .. } => "Offline",
+            Self::Idle | Self::Cut(_) => "Offline",
             Self::Dialling(_) => "Dialling",
             Self::Open(_) => "Online",
             Self::Closing(_) => "Closing",
@@ -157,7 +160,7 @@ impl Control {
             Self::Open(stream) => {
                 Some((stream.said + KEEP_ALIVE).min(stream.heard + CONTROL_SILENCE))
             }
-            Self::Idle | Self::Dialling(_) | Self::Closing(_) | Self::Cut { .. } => None,
+            Self::Idle | Self::Dialling(_) | Self::Closing(_) | Self::Cut(_) => None,
         }
     }
 
@@ -173,17 +176,16 @@ impl Control {
     /// Ends the stream at once.
     pub(super) fn abort(&mut self) {
         *self = match core::mem::replace(self, Self::Idle) {
-            Self::Dialling(stream) | Self::Open(stream) | Self::Closing(stream) => Self::Cut {
-                on: stream.on,
-                next: stream.number() + 1,
-            },
+            Self::Dialling(stream) | Self::Open(stream) | Self::Closing(stream) => {
+                Self::Cut(stream.on)
+            }
             other => other,
         };
     }
 
     /// The stream ended. One that is to be cut still is.
     pub(super) fn lose(&mut self) {
-        if !matches!(self, Self::Cut { .. }) {
+        if !matches!(self, Self::Cut(_)) {
             *self = Self::Idle;
         }
     }
@@ -211,19 +213,11 @@ impl Control {
                 *self = Self::Idle;
                 Some(Transmit::Finish { on })
             }
-            Self::Cut { on, .. } => {
+            Self::Cut(on) => {
                 let on = *on;
                 *self = Self::Idle;
                 Some(Transmit::Abort { on })
             }
-        }
-    }
-}
-
-impl Stream {
-    const fn number(&self) -> u32 {
-        match self.on {
-            StreamId::Dialled(number) | StreamId::Accepted(number) => number,
         }
     }
 }

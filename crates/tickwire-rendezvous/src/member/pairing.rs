@@ -60,6 +60,8 @@ pub(super) struct Pairing {
     key: Key,
     role: Role,
     began: Instant,
+    /// When there last was something new to try.
+    punching: Instant,
     tries: Vec<Try>,
     next_probe: Instant,
     interval: Duration,
@@ -99,6 +101,7 @@ pub(super) enum RelayState {
 struct Try {
     addr: SocketAddr,
     kind: PathKind,
+    since: Instant,
     /// The oldest probe that was not answered, or the last that was.
     sent: Option<u32>,
     /// When it last answered.
@@ -119,22 +122,13 @@ impl Pairing {
         role: Role,
         candidates: &[Candidate],
     ) -> Self {
-        let tries = candidates.iter().map(|candidate| Try {
-            addr: candidate.addr,
-            kind: match candidate.kind {
-                CandidateKind::Local => PathKind::Local,
-                CandidateKind::Public => PathKind::Public,
-                CandidateKind::Mapped => PathKind::Punched,
-            },
-            sent: None,
-            answered: None,
-        });
-        Self {
+        let mut pairing = Self {
             number,
             key,
             role,
             began: now,
-            tries: tries.take(TRIES_MAX).collect(),
+            punching: now,
+            tries: Vec::new(),
             next_probe: now,
             interval: PROBE_FIRST,
             probe: 0,
@@ -142,7 +136,48 @@ impl Pairing {
             relay: RelayState::NotWanted,
             standing: Standing::Searching,
             outgoing: VecDeque::new(),
+        };
+        pairing.add_candidates(now, candidates);
+        pairing
+    }
+
+    /// Tries what the other member says of itself. An address that is known keeps what is known of it.
+    pub(super) fn add_candidates(&mut self, now: Instant, candidates: &[Candidate]) {
+        for candidate in candidates {
+            let kind = match candidate.kind {
+                CandidateKind::Local => PathKind::Local,
+                CandidateKind::Public => PathKind::Public,
+                CandidateKind::Mapped => PathKind::Punched,
+            };
+            self.try_also(now, candidate.addr, kind);
         }
+    }
+
+    fn try_also(&mut self, now: Instant, addr: SocketAddr, kind: PathKind) {
+        if self.tries.iter().any(|tried| tried.addr == addr) {
+            return;
+        }
+        // One that has had its time gives way. Not sooner: a member could aim many probes by few of its own.
+        if self.tries.len() >= TRIES_MAX {
+            let is_vain = |tried: &Try| {
+                let alive = tried.answered.unwrap_or(tried.since);
+                tried.kind != PathKind::Relayed && now.since(alive) >= PATH_SILENCE
+            };
+            let Some(vain) = self.tries.iter().position(is_vain) else {
+                return;
+            };
+            self.tries.remove(vain);
+        }
+        self.tries.push(Try {
+            addr,
+            kind,
+            since: now,
+            sent: None,
+            answered: None,
+        });
+        self.punching = now;
+        self.interval = PROBE_FIRST;
+        self.next_probe = now;
     }
 
     pub(super) const fn key(&self) -> &Key {
@@ -166,7 +201,8 @@ impl Pairing {
                     };
                     self.outgoing.push_back((from, answer));
                 }
-                self.learn(now, from);
+                // From an address that was not named: a router made it up.
+                self.try_also(now, from, PathKind::Punched);
             }
             Kind::Answer if probe.role == self.role => {
                 let current = self.probe;
@@ -185,20 +221,6 @@ impl Pairing {
         }
     }
 
-    /// A probe came from an address that was not named: a router made it up.
-    fn learn(&mut self, now: Instant, from: SocketAddr) {
-        if self.tries.iter().any(|tried| tried.addr == from) || self.tries.len() >= TRIES_MAX {
-            return;
-        }
-        self.tries.push(Try {
-            addr: from,
-            kind: PathKind::Punched,
-            sent: None,
-            answered: None,
-        });
-        self.next_probe = now;
-    }
-
     pub(super) fn open_relay(&mut self, now: Instant, addr: SocketAddr) {
         self.close_relay();
         self.relay = RelayState::Open;
@@ -208,6 +230,7 @@ impl Pairing {
         self.tries.push(Try {
             addr,
             kind: PathKind::Relayed,
+            since: now,
             sent: None,
             answered: None,
         });
@@ -236,7 +259,7 @@ impl Pairing {
     /// Whether to ask for a relay now; then it was asked for.
     pub(super) fn wants_relay(&mut self, now: Instant) -> bool {
         let is_missing = matches!(self.standing, Standing::Searching)
-            && now.since(self.began) >= RELAY_AFTER
+            && (now.since(self.began) >= RELAY_AFTER || self.tries.is_empty())
             || matches!(self.standing, Standing::Using { kind, .. } if kind != PathKind::Relayed)
                 && self.best(now).is_none();
         let wants = self.role == Role::Joiner && self.relay == RelayState::NotWanted && is_missing;
@@ -344,7 +367,7 @@ impl Pairing {
             tried.sent = Some(self.probe);
             self.outgoing.push_back((tried.addr, probe));
         }
-        let is_searching = now.since(self.began) < PUNCHING
+        let is_searching = now.since(self.punching) < PUNCHING
             || self.role == Role::Joiner && self.standing == Standing::Searching;
         self.interval = match is_searching {
             true => (self.interval * 5 / 4).min(PROBE_SLOWEST),

@@ -114,6 +114,13 @@ pub enum Down {
     Listed(Vec<Listing>),
     /// Still here.
     Alive,
+    /// To either: the other member has learned more of its own addresses.
+    Candidates {
+        /// Of which pairing.
+        pairing: u32,
+        /// Where the other member may be.
+        candidates: Vec<Candidate>,
+    },
 }
 
 impl Down {
@@ -152,6 +159,10 @@ impl Down {
                 },
                 7 => Self::Listed(read_listings(r)?),
                 8 => Self::Alive,
+                9 => Self::Candidates {
+                    pairing: r.u32("pairing")?,
+                    candidates: read_candidates(r)?,
+                },
                 other => return Err(r.refuse("kind", other.into())),
             })
         })
@@ -211,6 +222,13 @@ impl Down {
                 }
             }),
             Self::Alive => write_frame(out, 8, |_| ()),
+            Self::Candidates {
+                pairing,
+                candidates,
+            } => write_frame(out, 9, |w| {
+                w.u32(*pairing);
+                write_candidates(w, candidates);
+            }),
         }
     }
 }

@@ -81,6 +81,10 @@ fn downs() -> Vec<Down> {
         },
         Down::Listed(vec![listing; 2]),
         Down::Alive,
+        Down::Candidates {
+            pairing: 4,
+            candidates: candidates(),
+        },
     ];
     for why in [
         Refusal::NoSession,

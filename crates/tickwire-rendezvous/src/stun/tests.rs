@@ -171,3 +171,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_attribute_that_is_longer_than_the_message_says_is_refused() {
+    let mut question = Vec::new();
+    begin(&mut question, Class::Request, &TRANSACTION);
+    write_attribute(&mut question, attribute::SOFTWARE, b"12345678");
+    end(&mut question, 0, false);
+    assert!(Message::decode(&question).is_ok());
+    question[3] -= 4;
+    assert!(Message::decode(&question).is_err());
+}

@@ -14,6 +14,7 @@ const LINE: Conditions = Conditions {
     ..Conditions::IDEAL
 };
 const SYMMETRIC: Behind = Behind::Nat(NatKind::Symmetric);
+const BLOCKED: Behind = Behind::Nat(NatKind::UdpBlocked);
 const RESTRICTED: Behind = Behind::Nat(NatKind::PortRestricted);
 
 fn seconds(count: u64) -> Duration {
@@ -76,22 +77,19 @@ fn a_direct_path_lives_on_without_the_server_and_the_host_gets_its_code_again() 
         .unwrap();
     let code = world.host.code().unwrap();
     world.restart_lobby();
-    world.run(seconds(40));
-    world.talk().unwrap();
+    world.host.events.clear();
+    world
+        .until("the code", 5, |world| world.host.code().is_some())
+        .unwrap();
     let is_lost = |event: &MemberEvent| matches!(event, MemberEvent::ControlLost { .. });
     assert!(
         world.host.events.iter().any(is_lost),
         "{:?}",
         world.host.events
     );
-
-    world.host.events.clear();
-    let now = world.net.now();
-    world.host.member.connect(now, crate::world::SERVER);
-    world
-        .until("the code", 5, |world| world.host.code().is_some())
-        .unwrap();
     assert_eq!(world.host.code(), Some(code));
+    world.run(seconds(40));
+    world.talk().unwrap();
     // Somebody else joins by it.
     world.join_by(code);
     world
@@ -112,6 +110,106 @@ fn a_relayed_session_ends_with_a_reason_when_the_server_restarts() {
             .contains(&MemberEvent::PathLost { relay: None })
     };
     world.until("the end", 30, is_lost).unwrap();
+    // The host got its code again meanwhile, and who joins again by it is relayed again.
+    world.join().unwrap();
+    let found = |world: &mut World| world.joiner.path().is_some();
+    world.until("a path", 5, found).unwrap();
+    world.talk().unwrap();
+}
+
+#[test]
+fn a_stream_to_the_relay_that_breaks_is_made_again() {
+    let mut world = World::new(1, LINE, BLOCKED, SYMMETRIC);
+    world.run(seconds(3));
+    world.join().unwrap();
+    let found = |world: &mut World| world.joiner.path().is_some();
+    world.until("a path", 5, found).unwrap();
+    world.talk().unwrap();
+    world.net.restart(world.nodes.gate);
+    world.gate = tickwire_rendezvous::Gate::default();
+    world
+        .until("a stream", 5, |world| world.gate.streams() == 1)
+        .unwrap();
+    // The host makes itself known to the relay by the new stream.
+    world.run(seconds(3));
+    world.talk().unwrap();
+}
+
+#[test]
+fn tcp_is_left_when_udp_turns_out_to_get_through() {
+    // Everything by datagram is lost between the joiner and the rest for four seconds.
+    let mut world = World::new(1, LINE, RESTRICTED, Behind::Nat(NatKind::UdpBlocked));
+    world.join().unwrap();
+    let path = |world: &World| world.joiner.path().map(|(kind, _)| kind);
+    let is_relayed = |world: &mut World| path(world) == Some(PathKind::Relayed);
+    world.until("a relay", 5, is_relayed).unwrap();
+    world.talk().unwrap();
+    world
+        .net
+        .set_nat_kind(world.nats[1].unwrap(), NatKind::PortRestricted);
+    let is_punched = |world: &mut World| path(world) == Some(PathKind::Punched);
+    world.until("a direct path", 15, is_punched).unwrap();
+    world.talk().unwrap();
+}
+
+#[test]
+fn who_uses_a_relay_only_is_told_and_tells_no_address() {
+    let mut world = World::new(1, LINE, Behind::Nothing, Behind::Nothing);
+    world
+        .until("a code", 5, |world| world.host.code().is_some())
+        .unwrap();
+    let code = world.host.code().unwrap();
+    world.join_by(code);
+    world.joiner.member.use_relay_only();
+    let found = |world: &mut World| world.joiner.path().is_some();
+    world.until("a path", 5, found).unwrap();
+    world.run(seconds(20));
+    world.talk().unwrap();
+    let kind = world.joiner.path().map(|(kind, _)| kind);
+    assert_eq!(kind, Some(PathKind::Relayed));
+    // Not a datagram went between the two.
+    let (host, joiner) = (world.nodes.host, world.nodes.joiner);
+    for (from, to) in [(host, joiner), (joiner, host)] {
+        let counters = world.net.counters_of(tickwire_sim::Way { from, to });
+        assert_eq!(counters, tickwire_sim::LinkCounters::default());
+    }
+}
+
+#[test]
+fn a_flood_of_carrying_streams_is_bounded_and_reaches_no_third_port() {
+    let mut gate = tickwire_rendezvous::Gate::default();
+    let mut opened = 0;
+    for machine in 0..=255 {
+        for port in 1..=70 {
+            gate.handle_opened(
+                Instant::ZERO,
+                StreamId::Accepted(opened),
+                addr::machine(machine, port),
+            );
+            opened += 1;
+        }
+    }
+    assert_eq!(gate.streams(), 1_024);
+    let mut peers = [0; 2];
+    gate.visit_peers(&mut |peer| {
+        peers[usize::from(peer.addr.host == addr::machine(0, 1).host)] += 1
+    });
+    assert_eq!(peers[1], 64, "of one address");
+    // Malformed: a length beyond the bound.
+    gate.handle_stream(Instant::ZERO, StreamId::Accepted(0), &[0xff, 0xff, 1, 2]);
+    assert_eq!(gate.streams(), 1_023);
+    // What comes is for the embedder to route, and never more than its bound.
+    let mut frame = Vec::new();
+    tickwire_rendezvous::write_carried(22, b"hello", &mut frame).unwrap();
+    for _ in 0..5_000 {
+        gate.handle_stream(Instant::ZERO, StreamId::Accepted(1), &frame);
+    }
+    let came = std::iter::from_fn(|| gate.poll_carried()).count();
+    assert_eq!(came, 1_024);
+    // Those who say nothing are gone.
+    let wake = gate.poll_timeout().unwrap();
+    gate.handle_timeout(wake + seconds(1));
+    assert_eq!(gate.streams(), 0);
 }
 
 #[test]

@@ -5,15 +5,15 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use tickwire_rendezvous::{
-    Budget, Code, Lobby, LobbyEvent, Member, MemberEvent, PathKind, Purpose, Register, Relay,
+    Budget, Code, Gate, Lobby, LobbyEvent, Member, MemberEvent, PathKind, Purpose, Register, Relay,
 };
-use tickwire_session::{
-    Addr, Ended, Events, Host, Instant, Path, PeerStats, Room, Session, StreamId, Transmit,
-};
+use tickwire_session::{Addr, Events, Host, Instant, Session, Transmit, pass_on_session};
 use tickwire_sim::{Conditions, NatId, NatKind, Network, NodeId, addr};
 
 pub(crate) const RELAYS: usize = 2;
 pub(crate) const SERVER: Addr = addr::machine(200, 9_000);
+/// Where the server takes streams that carry datagrams.
+const GATE: Addr = addr::machine(200, 9_100);
 const HOST: Addr = addr::machine(1, 1_000);
 const JOINER: Addr = addr::machine(2, 1_000);
 const NEIGHBOUR: Addr = addr::machine(3, 1_000);
@@ -33,6 +33,7 @@ pub(crate) struct Player {
     pub(crate) events: Vec<MemberEvent>,
     game: VecDeque<(Addr, Vec<u8>)>,
     heard: Vec<(Addr, Vec<u8>)>,
+    reconnect_at: Option<Instant>,
 }
 
 /// The first byte of the game's packets: QUIC's short header.
@@ -45,6 +46,7 @@ impl Player {
             events: Vec::new(),
             game: VecDeque::new(),
             heard: Vec::new(),
+            reconnect_at: None,
         }
     }
 
@@ -63,22 +65,46 @@ impl Player {
     }
 
     pub(crate) fn send(&mut self, to: Addr, text: &[u8]) {
-        self.game.push_back((to, [&[GAME], text].concat()));
+        let packet = [&[GAME], text].concat();
+        match self.member.is_carried() && to.host == SERVER.host {
+            true => self.member.carry_packet(socket(to), &packet),
+            false => self.game.push_back((to, packet)),
+        }
     }
 
     pub(crate) fn take_heard(&mut self) -> Vec<(Addr, Vec<u8>)> {
         std::mem::take(&mut self.heard)
     }
 
-    fn collect(&mut self) {
-        self.events
-            .extend(std::iter::from_fn(|| self.member.poll_event()));
+    /// What the program around a member does.
+    fn collect(&mut self, now: Instant) {
+        while let Some(event) = self.member.poll_event() {
+            match event {
+                MemberEvent::Unheard => self.member.carry(GATE),
+                MemberEvent::ControlLost { .. } => {
+                    self.reconnect_at = Some(now + Duration::from_secs(1));
+                }
+                _ => {}
+            }
+            self.events.push(event);
+        }
+        while let Some((from, packet)) = self.member.poll_packet() {
+            self.heard.push((from.into(), packet[1..].to_vec()));
+        }
+        if self.reconnect_at.is_some_and(|moment| moment <= now) {
+            self.reconnect_at = None;
+            if self.events.contains(&MemberEvent::Unheard) && !self.member.is_carried() {
+                self.member.carry(GATE);
+            }
+            self.member.connect(now, SERVER);
+        }
     }
 }
 
 pub(crate) struct World {
     pub(crate) net: Network,
     pub(crate) lobby: Lobby,
+    pub(crate) gate: Gate,
     pub(crate) relays: [Relay; RELAYS],
     open: [Option<u32>; RELAYS],
     pub(crate) host: Player,
@@ -92,6 +118,7 @@ pub(crate) struct World {
 #[derive(Clone, Copy)]
 pub(crate) struct Nodes {
     pub(crate) lobby: NodeId,
+    pub(crate) gate: NodeId,
     pub(crate) host: NodeId,
     pub(crate) joiner: NodeId,
 }
@@ -109,13 +136,14 @@ fn public(number: u8) -> IpAddr {
 
 impl World {
     pub(crate) fn new(seed: u64, conditions: Conditions, host: Behind, joiner: Behind) -> Self {
-        let mut net = Network::new(seed);
+        let mut net = crate::seeds::network(seed);
         net.set_conditions(conditions);
         let lobby_node = net.add_node(SERVER);
         for number in 0..RELAYS {
             let port = SERVER.port + 1 + u16::try_from(number).unwrap();
             net.add_node(Addr { port, ..SERVER });
         }
+        let gate_node = net.add_node(GATE);
         let host_node = net.add_node(HOST);
         let local = if joiner == Behind::HostsNat {
             NEIGHBOUR
@@ -139,6 +167,7 @@ impl World {
         }
         let mut world = Self {
             lobby: Lobby::new(Instant::ZERO, [1; 32], [2; 32]),
+            gate: Gate::default(),
             relays: [(); RELAYS].map(|()| closed_relay()),
             open: [None; RELAYS],
             host: Player::new(host_member(Instant::ZERO)),
@@ -151,6 +180,7 @@ impl World {
             )),
             nodes: Nodes {
                 lobby: lobby_node,
+                gate: gate_node,
                 host: host_node,
                 joiner: joiner_node,
             },
@@ -174,11 +204,19 @@ impl World {
             let next = (self.net.now() + Duration::from_millis(5)).min(until);
             self.net.run_until(
                 next,
-                &mut [&mut self.lobby, one, two, &mut self.host, &mut self.joiner],
+                &mut [
+                    &mut self.lobby,
+                    one,
+                    two,
+                    &mut self.gate,
+                    &mut self.host,
+                    &mut self.joiner,
+                ],
             );
             self.serve_relays();
-            self.host.collect();
-            self.joiner.collect();
+            self.serve_gate();
+            self.host.collect(next);
+            self.joiner.collect(next);
         }
     }
 
@@ -213,6 +251,21 @@ impl World {
         }
     }
 
+    fn serve_gate(&mut self) {
+        let now = self.net.now();
+        while let Some(carried) = self.gate.poll_carried() {
+            let relay = carried.port.checked_sub(SERVER.port + 1);
+            if let Some(relay) = relay.and_then(|at| self.relays.get_mut(usize::from(at))) {
+                relay.handle_carried(now, carried.from, &carried.bytes);
+            }
+        }
+        for (relay, port) in self.relays.iter_mut().zip(SERVER.port + 1..) {
+            while let Some((to, bytes)) = relay.poll_carried() {
+                self.gate.send(to, port, &bytes);
+            }
+        }
+    }
+
     pub(crate) fn open_relays(&self) -> usize {
         self.open.iter().flatten().count()
     }
@@ -239,7 +292,7 @@ impl World {
 
     /// Waits for the host's code, then has the joiner join by it.
     pub(crate) fn join(&mut self) -> Result<(), String> {
-        self.until("a code", 10, |world| world.host.code().is_some())?;
+        self.until("a code", 30, |world| world.host.code().is_some())?;
         let code = self.host.code().ok_or("no code")?;
         self.join_by(code);
         Ok(())
@@ -260,7 +313,7 @@ impl World {
     pub(crate) fn talk(&mut self) -> Result<(), String> {
         let (_, to) = self.joiner.path().ok_or("there is no path")?;
         // Packets are lost; QUIC sends again.
-        for _ in 0..20 {
+        for _ in 0..75 {
             self.joiner.send(to.into(), b"ping");
             self.run(Duration::from_millis(200));
             let heard = self.host.take_heard();
@@ -282,6 +335,8 @@ impl World {
     /// The lobby is killed and started again, with everything that it had in memory gone.
     pub(crate) fn restart_lobby(&mut self) {
         self.net.restart(self.nodes.lobby);
+        self.net.restart(self.nodes.gate);
+        self.gate = Gate::default();
         self.runs += 1;
         self.lobby = Lobby::new(self.net.now(), [1; 32], [50 + self.runs; 32]);
         self.open = [None; RELAYS];
@@ -329,37 +384,6 @@ impl Session for Player {
         self.member.poll_transmit(now, out)
     }
 
-    fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr) {
-        self.member.handle_opened(now, on, peer);
-    }
-    fn handle_stream(&mut self, now: Instant, on: StreamId, bytes: &[u8]) {
-        self.member.handle_stream(now, on, bytes);
-    }
-    fn handle_room(&mut self, now: Instant, path: Path, room: Room) {
-        self.member.handle_room(now, path, room);
-    }
-    fn handle_closed(&mut self, now: Instant, path: Path, why: Ended) {
-        self.member.handle_closed(now, path, why);
-    }
-    fn handle_timeout(&mut self, now: Instant) {
-        self.member.handle_timeout(now);
-    }
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.member.poll_timeout()
-    }
-    fn set_busy(&mut self, is_busy: bool) {
-        self.member.set_busy(is_busy);
-    }
-    fn shut_down(&mut self, now: Instant) {
-        self.member.shut_down(now);
-    }
-    fn is_finished(&self) -> bool {
-        self.member.is_finished()
-    }
-    fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
-        self.member.visit_peers(visit);
-    }
-    fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64)) {
-        self.member.visit_counters(visit);
-    }
+    pass_on_session!(self => self.member; handle_opened handle_stream handle_room handle_closed handle_timeout
+        poll_timeout is_reading set_busy shut_down is_finished visit_peers visit_counters);
 }

@@ -6,14 +6,13 @@
 
 use alloc::vec::Vec;
 
-use super::Room;
 use super::flight::Flights;
 use super::interest::Interest;
-use super::known::{KnownPlace, Moment, Oldest};
-use super::ledger::Ledger;
+use super::knowledge::{Knowledge, KnownId};
+use super::known::{Moment, Oldest};
 use super::notices::Pending;
 use super::plan::{Item, Plan};
-use super::records::Records;
+use super::{Room, Shared};
 use crate::limits::{LEFT_MAX, PACKETS_PER_SEND_MAX, ROOM_MIN};
 use crate::number::{PacketNumber, PlaceNumber, SendIndex};
 use crate::packet::{Header, Last, Notices, PacketWriter};
@@ -25,7 +24,7 @@ use crate::world::Store;
 pub(super) struct Client {
     pub(super) interest: Interest,
     /// Ascending by number.
-    pub(super) places: Vec<KnownPlace>,
+    places: Vec<Visible>,
     flights: Flights,
     pending: Pending,
     /// Bytes of records a send, and what has accumulated.
@@ -43,6 +42,19 @@ pub(super) struct Client {
     cleared: SendIndex,
     turn: Turn,
     plan: Plan,
+}
+
+/// A place in a client's view.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Visible {
+    pub(super) number: PlaceNumber,
+    /// Whether it holds something that is the client's own.
+    pub(super) is_own: bool,
+    /// The square of how far it is from where the client looks.
+    pub(super) distance: f64,
+    /// The first packet that could hold a record of it. What earlier ones held was of another visit.
+    entered: PacketNumber,
+    pub(super) known: KnownId,
 }
 
 /// What a client gets at one send.
@@ -89,11 +101,11 @@ impl Client {
     pub(super) fn begin(
         &mut self,
         store: &Store,
-        records: &mut Records,
+        shared: &mut Shared,
         own: impl Iterator<Item = PlaceNumber> + Clone,
         pace: Pace,
         room: Room,
-        weigh: impl Fn(&KnownPlace) -> u16,
+        weigh: impl Fn(&Visible) -> u16,
     ) {
         let send = store.send();
         let is_silent = send.since(self.heard) > pace.silence;
@@ -105,46 +117,52 @@ impl Client {
             ..Turn::default()
         };
         self.flights.expire(send);
-        self.update_view(store, own);
+        self.update_view(store, &mut shared.knowledge, own);
         self.credit = self.credit.min(crate::limits::CREDIT_MAX);
         self.credit = self.credit.saturating_add(self.budget);
         let moment = Moment {
             send,
             overdue: self.overdue,
-            joined: self.joined,
         };
-        let pending = &mut self.pending;
-        self.plan.survey(store, &mut self.places, &moment, |block| {
+        let Self {
+            pending,
+            plan,
+            places,
+            ..
+        } = self;
+        plan.survey(store, &mut shared.knowledge, places, &moment, |block| {
             pending.add_gone(block);
         });
-        self.is_ready |= !self.plan.is_incomplete() && !self.is_waiting;
-        let waits = |known: &KnownPlace, block| {
-            let place = store.place(known.number);
+        self.is_ready |= !plan.lacks_since(self.joined) && !self.is_waiting;
+        let waits = |knowledge: &Knowledge, visible: &Visible, block| {
+            let place = store.place(visible.number);
+            let known = knowledge.get(visible.known);
             let sends = place.map_or(0, |place| known.waiting(place, block, &moment));
-            sends * u64::from(weigh(known).max(1))
+            sends * u64::from(weigh(visible).max(1))
         };
-        self.plan
-            .choose(store, records, &mut self.places, self.credit, room, waits);
+        plan.choose(store, shared, places, self.credit, room, waits);
     }
 
     /// Leaves places that are out of view, and enters those that have come into it.
-    fn update_view(&mut self, store: &Store, own: impl Iterator<Item = PlaceNumber> + Clone) {
+    fn update_view(
+        &mut self,
+        store: &Store,
+        knowledge: &mut Knowledge,
+        own: impl Iterator<Item = PlaceNumber> + Clone,
+    ) {
         if store.cleared > self.cleared && store.cleared <= store.send() {
             self.cleared = store.cleared;
-            let places = self.places.drain(..);
-            let known = places.flat_map(|known| {
-                let place = known.number;
-                let blocks: Vec<_> = known.known().collect();
-                blocks
-                    .into_iter()
-                    .map(move |block| BlockName { place, block })
-            });
-            self.pending.add_clear(known.collect());
+            let mut known = Vec::new();
+            for visible in self.places.drain(..) {
+                known.extend(visible.blocks(knowledge));
+                knowledge.leave(visible.known);
+            }
+            self.pending.add_clear(known);
             self.interest.is_stale = true;
         }
         for removed in &store.news.removed {
             if let Ok(at) = self.find(*removed) {
-                self.places.remove(at);
+                knowledge.leave(self.places.remove(at).known);
             }
         }
         if !self.interest.update(store, own) {
@@ -156,10 +174,12 @@ impl Client {
             pending,
             ..
         } = self;
-        places.retain(|known| {
-            let stays = interest.seen().binary_search(&known.number).is_ok();
+        places.retain(|visible| {
+            let stays = interest.seen().binary_search(&visible.number).is_ok();
             if !stays {
-                pending.add_leave(known.number, known.known().collect());
+                let known = knowledge.get(visible.known).known().collect();
+                pending.add_leave(visible.number, known);
+                knowledge.leave(visible.known);
             }
             stays
         });
@@ -169,25 +189,32 @@ impl Client {
             let Some(place) = store.place(number) else {
                 continue;
             };
-            let at = places.binary_search_by_key(&number, |known| known.number);
+            let at = places.binary_search_by_key(&number, |visible| visible.number);
             if at.is_err() && pending.blocks_entry(number) {
                 self.is_waiting = true;
                 continue;
             }
             let at = at.unwrap_or_else(|at| {
-                places.insert(at, KnownPlace::new(number, entered));
+                let visible = Visible {
+                    number,
+                    is_own: false,
+                    distance: 0.0,
+                    entered,
+                    known: knowledge.enter(),
+                };
+                places.insert(at, visible);
                 at
             });
-            if let Some(known) = places.get_mut(at) {
-                known.is_own = interest.is_own(number, place);
-                known.distance = interest.distance(place, store.side);
+            if let Some(visible) = places.get_mut(at) {
+                visible.is_own = interest.is_own(number, place);
+                visible.distance = interest.distance(place, store.side);
             }
         }
     }
 
     fn find(&self, number: PlaceNumber) -> Result<usize, usize> {
         self.places
-            .binary_search_by_key(&number, |known| known.number)
+            .binary_search_by_key(&number, |visible| visible.number)
     }
 
     /// Whether this send has begun for the client.
@@ -199,7 +226,7 @@ impl Client {
     pub(super) fn poll(
         &mut self,
         store: &mut Store,
-        records: &Records,
+        shared: &mut Shared,
         room: Room,
         out: &mut Vec<u8>,
     ) -> Option<PacketNumber> {
@@ -216,50 +243,49 @@ impl Client {
         let header = Header { number, send };
         let mut packet = PacketWriter::new(header, &notices, room.datagram, out).ok()?;
         while let Some(item) = self.plan.item(self.turn.next) {
-            let entry = records.entry(item.record);
-            if packet.record(&entry.head, records.body(entry)).is_err() {
+            let entry = shared.records.entry(item.record);
+            let body = shared.records.body(entry);
+            if packet.record(&entry.head, body).is_err() {
                 break;
             }
             self.turn.next += 1;
             if !item.is_entering {
                 self.credit = self.credit.saturating_sub(item.bytes);
             }
-            self.mark_sent(store, records, &item, send);
+            self.mark_sent(store, shared, &item);
         }
         self.turn.packets += 1;
         self.turn.is_over =
             self.turn.next == self.plan.len() || self.turn.packets == PACKETS_PER_SEND_MAX;
-        let last = self.turn.is_over.then(|| self.last(store, number));
+        let last = self
+            .turn
+            .is_over
+            .then(|| self.last(store, &mut shared.knowledge, number));
         packet.finish(last);
         self.flights.depart(send, carries_notices);
         Some(number)
     }
 
-    fn mark_sent(&mut self, store: &mut Store, records: &Records, item: &Item, send: SendIndex) {
+    fn mark_sent(&mut self, store: &mut Store, shared: &mut Shared, item: &Item) {
         self.flights.load(item.record);
-        let held = records.ledger().record(send, item.record);
-        let Some(((place, blocks), known)) = held.zip(self.places.get_mut(item.place)) else {
+        let Shared { knowledge, records } = shared;
+        let held = records.ledger().record(self.turn.send, item.record);
+        let Some(((place, blocks), visible)) = held.zip(self.places.get_mut(item.place)) else {
             return;
         };
-        for block in blocks {
-            if known.mark_sent(*block, send)
-                && let Some(head) = store.head_mut(place, *block)
-            {
+        for block in knowledge.mark_sent(&mut visible.known, item.record, blocks) {
+            if let Some(head) = store.head_mut(place, *block) {
                 head.knowers += 1;
             }
         }
     }
 
     /// What the last packet of a send says about it.
-    fn last(&self, store: &Store, number: PacketNumber) -> Last {
-        let send = self.turn.send;
-        let mut oldest = Oldest {
-            any: send,
-            movers: Some(send),
-        };
-        for known in self.plan.pending().filter_map(|at| self.places.get(at)) {
-            if let Some(place) = store.place(known.number) {
-                oldest = known.oldest(place, oldest);
+    fn last(&self, store: &Store, knowledge: &mut Knowledge, number: PacketNumber) -> Last {
+        let mut oldest = Oldest::new(self.turn.send);
+        for visible in self.plan.pending().filter_map(|at| self.places.get(at)) {
+            if let Some(place) = store.place(visible.number) {
+                oldest = oldest.and(knowledge.oldest(visible.known, place));
             }
         }
         let reach = |since: SendIndex| {
@@ -290,27 +316,29 @@ impl Client {
         &mut self,
         now: SendIndex,
         packet: PacketNumber,
-        ledger: &Ledger,
+        shared: &mut Shared,
         mut release: impl FnMut(BlockName),
     ) {
         let Self {
             flights, places, ..
         } = self;
+        let Shared { knowledge, records } = shared;
         let arrived = flights.arrive(packet, |record, send| {
-            if let Some((number, blocks)) = ledger.record(send, record)
-                && let Ok(at) = places.binary_search_by_key(&number, |known| known.number)
-                && let Some(known) = places.get_mut(at)
+            if let Some((number, blocks)) = records.ledger().record(send, record)
+                && let Ok(at) = places.binary_search_by_key(&number, |visible| visible.number)
+                && let Some(visible) = places.get_mut(at)
+                && packet >= visible.entered
             {
-                known.acknowledge(blocks, packet, send);
+                knowledge.acknowledge(&mut visible.known, (send, record), blocks);
             }
         });
         let Some(arrived) = arrived else { return };
         self.heard = now;
         if arrived.carries_notices {
             self.pending.confirm(packet, |name| {
-                let found = places.binary_search_by_key(&name.place, |known| known.number);
-                if let Some(known) = found.ok().and_then(|at| places.get_mut(at)) {
-                    known.end(name.block);
+                let found = places.binary_search_by_key(&name.place, |visible| visible.number);
+                if let Some(visible) = found.ok().and_then(|at| places.get_mut(at)) {
+                    knowledge.change(&mut visible.known).end(name.block);
                 }
                 release(name);
             });
@@ -319,14 +347,21 @@ impl Client {
     }
 
     /// The client holds nothing for certain any more.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn forget(&mut self, knowledge: &mut Knowledge) {
         self.flights.void();
-        self.places.iter_mut().for_each(KnownPlace::forget);
+        for visible in &mut self.places {
+            knowledge.change(&mut visible.known).forget();
+        }
     }
 
     #[cfg(test)]
     pub(super) const fn drain_credit(&mut self) {
         self.credit = 0;
+    }
+
+    #[cfg(test)]
+    pub(super) fn known(&self) -> impl Iterator<Item = KnownId> {
+        self.places.iter().map(|visible| visible.known)
     }
 
     /// Whether it holds on to more of what is gone than any replica would.
@@ -335,11 +370,25 @@ impl Client {
     }
 
     /// The client is gone. Calls `release` for each block that it knew.
-    pub(super) fn abandon(&mut self, mut release: impl FnMut(BlockName)) {
-        for known in self.places.drain(..) {
-            let place = known.number;
-            self.pending.add_leave(place, known.known().collect());
+    pub(super) fn abandon(
+        &mut self,
+        knowledge: &mut Knowledge,
+        mut release: impl FnMut(BlockName),
+    ) {
+        for visible in self.places.drain(..) {
+            let known = knowledge.get(visible.known).known().collect();
+            self.pending.add_leave(visible.number, known);
+            knowledge.leave(visible.known);
         }
         self.pending.abandon(&mut release);
+    }
+}
+
+impl Visible {
+    /// The blocks that the client may know.
+    fn blocks(self, knowledge: &Knowledge) -> impl Iterator<Item = BlockName> {
+        let place = self.number;
+        let blocks = knowledge.get(self.known).known();
+        blocks.map(move |block| BlockName { place, block })
     }
 }

@@ -1,27 +1,23 @@
-//! What one client knows of a place, block by block.
+//! What a client knows of a place, block by block.
 //!
 //! A block is *settled* if the client has acknowledged it as it is. All others are surveyed each send: is
 //! it on its way, or due? And at which sends does the client hold it, so that they can be baselines?
+//! Nothing here says which client it is: those who know the same share it, see
+//! [`Knowledge`](super::knowledge::Knowledge).
 
 use alloc::vec::Vec;
+use core::mem;
 
 use super::records::{Numbered, Records};
 use crate::coder::Ages;
 use crate::limits::{MOVER_WAIT, WINDOW};
-use crate::number::{BlockNumber, PacketNumber, PlaceNumber, SendIndex};
+use crate::number::{BlockNumber, SendIndex};
 use crate::window::{self, Acked};
 use crate::world::{BlockSet, Head, Place, State};
 
-/// What a client knows of a place in its view.
-#[derive(Debug)]
+/// What a client knows of a place.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct KnownPlace {
-    pub(super) number: PlaceNumber,
-    /// Whether it holds something that is the client's own.
-    pub(super) is_own: bool,
-    /// The square of how far it is from where the client looks.
-    pub(super) distance: f64,
-    /// The first packet that could hold a record of it. What earlier ones held was of another visit.
-    entered: PacketNumber,
     /// By number.
     blocks: Vec<KnownBlock>,
     /// Blocks that are not settled.
@@ -30,28 +26,48 @@ pub(super) struct KnownPlace {
     surveyed: SendIndex,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 struct KnownBlock {
     acked: Acked,
-    /// The last send that it was part of.
-    sent: SendIndex,
-    state: Knowledge,
+    told: Told,
 }
 
-/// Whether a client may know a block.
+/// When a block was last sent, and whether the client may know it: in one word, because what clients know
+/// is copied.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-enum Knowledge {
-    /// It was never sent.
-    #[default]
-    No,
+struct Told(u64);
+
+impl Told {
     /// It was sent.
-    Possible,
+    const POSSIBLE: u64 = 1;
     /// It was sent and is gone, and the client has not yet confirmed that.
-    Ending,
+    const ENDING: u64 = 2;
+
+    const fn new(sent: SendIndex, state: u64) -> Self {
+        Self(sent.0 << 2 | state)
+    }
+
+    /// The last send that it was part of.
+    #[inline]
+    const fn sent(self) -> SendIndex {
+        SendIndex(self.0 >> 2)
+    }
+
+    /// Whether the client may know it.
+    #[inline]
+    const fn is_known(self) -> bool {
+        self.0 & 3 != 0
+    }
+
+    /// Whether it may and should.
+    #[inline]
+    const fn is_possible(self) -> bool {
+        self.0 & 3 == Self::POSSIBLE
+    }
 }
 
 /// A block that a client is to be sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Due {
     pub(super) block: BlockNumber,
     /// The sends at which the client holds it, of those before its last change.
@@ -74,8 +90,12 @@ impl Due {
 }
 
 /// What a survey of a place found.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Survey {
+    /// Blocks to be sent.
+    pub(super) due: Vec<Due>,
+    /// Blocks that the client may know and are no more.
+    pub(super) gone: Vec<BlockNumber>,
     /// Sends that every block changed since is held at, or did not exist at, and after which every due
     /// block changed.
     baselines: u64,
@@ -85,18 +105,52 @@ pub(super) struct Survey {
     pub(super) entering: usize,
     /// Whether there are blocks on their way, or such as received movers.
     pub(super) is_pending: bool,
-    /// Whether a block that was visible when the client joined has not arrived.
-    pub(super) is_incomplete: bool,
+    /// Since when there is a block that has not arrived in any version; none if there is no such block.
+    pub(super) lacking: Option<SendIndex>,
+}
+
+impl Default for Survey {
+    fn default() -> Self {
+        Self {
+            due: Vec::new(),
+            gone: Vec::new(),
+            baselines: u64::MAX,
+            held: u64::MAX,
+            entering: 0,
+            is_pending: false,
+            lacking: None,
+        }
+    }
+}
+
+impl Survey {
+    /// One that finds so many blocks gone without asking for memory.
+    pub(super) fn with_room(gone: usize) -> Self {
+        Self {
+            gone: Vec::with_capacity(gone),
+            ..Self::default()
+        }
+    }
+
+    /// Forgets what was found, but not the memory that it took.
+    fn clear(&mut self) {
+        let (mut due, mut gone) = (mem::take(&mut self.due), mem::take(&mut self.gone));
+        due.clear();
+        gone.clear();
+        *self = Self {
+            due,
+            gone,
+            ..Self::default()
+        };
+    }
 }
 
 /// When a client is surveyed, and what of it matters.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Moment {
     pub(super) send: SendIndex,
     /// Sends after which something on its way is taken for lost.
     pub(super) overdue: u64,
-    /// When the client joined.
-    pub(super) joined: SendIndex,
 }
 
 /// The sends since which everything must arrive for the client to know all, or all that received movers.
@@ -107,40 +161,46 @@ pub(super) struct Oldest {
     pub(super) movers: Option<SendIndex>,
 }
 
-impl KnownPlace {
-    pub(super) fn new(number: PlaceNumber, entered: PacketNumber) -> Self {
+impl Oldest {
+    /// Everything has arrived but what the last send holds.
+    pub(super) const fn new(send: SendIndex) -> Self {
         Self {
-            number,
-            is_own: false,
-            distance: 0.0,
-            entered,
-            blocks: Vec::new(),
-            unsettled: BlockSet::default(),
-            surveyed: SendIndex::NONE,
+            any: send,
+            movers: Some(send),
         }
+    }
+
+    /// What must arrive for both.
+    pub(super) fn and(self, other: Self) -> Self {
+        let movers = self.movers.zip(other.movers);
+        Self {
+            any: self.any.min(other.any),
+            movers: movers.map(|(one, other)| one.min(other)),
+        }
+    }
+}
+
+impl KnownPlace {
+    /// Makes it a copy of another.
+    pub(super) fn copy_from(&mut self, from: &Self) {
+        self.blocks.clone_from(&from.blocks);
+        self.unsettled.copy_from(&from.unsettled);
+        self.surveyed = from.surveyed;
     }
 
     /// The blocks that the client may know.
     pub(super) fn known(&self) -> impl Iterator<Item = BlockNumber> {
         let numbered = (0..=u16::MAX).map(BlockNumber).zip(&self.blocks);
-        let known = numbered.filter(|(_, block)| block.state != Knowledge::No);
+        let known = numbered.filter(|(_, block)| block.told.is_known());
         known.map(|(number, _)| number)
     }
 
-    /// A packet with these blocks was acknowledged.
+    /// A packet of a send with these blocks was acknowledged.
     #[inline]
-    pub(super) fn acknowledge(
-        &mut self,
-        blocks: &[BlockNumber],
-        packet: PacketNumber,
-        send: SendIndex,
-    ) {
-        if packet < self.entered {
-            return;
-        }
+    pub(super) fn acknowledge(&mut self, blocks: &[BlockNumber], send: SendIndex) {
         for block in blocks {
             if let Some(block) = self.blocks.get_mut(usize::from(block.0))
-                && block.state == Knowledge::Possible
+                && block.told.is_possible()
             {
                 block.acked.insert(send);
             }
@@ -159,7 +219,7 @@ impl KnownPlace {
         self.surveyed = SendIndex::NONE;
         for block in &mut self.blocks {
             block.acked = Acked::default();
-            block.sent = SendIndex::NONE;
+            block.told.0 &= 3;
         }
     }
 
@@ -171,35 +231,23 @@ impl KnownPlace {
             && place.changed_at() <= self.surveyed
     }
 
-    /// Looks at every block that is not settled. Adds those to be sent to `due`, and tells `gone` those
-    /// that the client may know and are no more.
-    pub(super) fn survey(
-        &mut self,
-        place: &Place,
-        moment: &Moment,
-        due: &mut Vec<Due>,
-        mut gone: impl FnMut(BlockNumber),
-    ) -> Survey {
+    /// Looks at every block that is not settled.
+    pub(super) fn survey(&mut self, place: &Place, moment: &Moment, survey: &mut Survey) {
         self.unsettle(place, moment.send);
-        let mut survey = Survey {
-            baselines: u64::MAX,
-            held: u64::MAX,
-            entering: 0,
-            is_pending: false,
-            is_incomplete: false,
-        };
+        survey.clear();
         let Self {
             blocks, unsettled, ..
         } = self;
+        survey.due.reserve(blocks.len());
         unsettled.retain(|number| {
             let at = usize::from(number.0);
             let (Some(head), Some(block)) = (place.head(number), blocks.get_mut(at)) else {
                 return false;
             };
-            match block.survey(head, moment, &mut survey) {
+            match block.survey(head, moment, survey) {
                 Found::OnItsWay => true,
                 Found::Due(held) => {
-                    due.push(Due {
+                    survey.due.push(Due {
                         block: number,
                         held,
                         is_fresh: block.acked.is_empty(),
@@ -208,15 +256,14 @@ impl KnownPlace {
                 }
                 Found::Settled => false,
                 Found::Gone => {
-                    if block.state == Knowledge::Possible {
-                        block.state = Knowledge::Ending;
-                        gone(number);
+                    if block.told.is_possible() {
+                        block.told = Told::new(block.told.sent(), Told::ENDING);
+                        survey.gone.push(number);
                     }
                     false
                 }
             }
         });
-        survey
     }
 
     /// For how many sends a block has been due.
@@ -286,30 +333,36 @@ impl KnownPlace {
         known.acked.held(&changes)
     }
 
-    /// Notes that a block is part of a packet. Returns whether the client could not know it before.
-    #[inline]
-    pub(super) fn mark_sent(&mut self, block: BlockNumber, send: SendIndex) -> bool {
-        let Some(block) = self.blocks.get_mut(usize::from(block.0)) else {
-            return false;
-        };
-        block.sent = send;
-        let is_first = block.state == Knowledge::No;
-        block.state = Knowledge::Possible;
-        is_first
+    /// Notes that blocks are part of a packet. Adds those that the client could not know before to `first`.
+    pub(super) fn mark_sent(
+        &mut self,
+        blocks: &[BlockNumber],
+        send: SendIndex,
+        first: &mut Vec<BlockNumber>,
+    ) {
+        for number in blocks {
+            if let Some(block) = self.blocks.get_mut(usize::from(number.0)) {
+                if !block.told.is_known() {
+                    first.push(*number);
+                }
+                block.told = Told::new(send, Told::POSSIBLE);
+            }
+        }
     }
 
-    /// The oldest sends that hold something which is not acknowledged, at most those given.
-    pub(super) fn oldest(&self, place: &Place, mut oldest: Oldest) -> Oldest {
+    /// The oldest sends that hold something which is not acknowledged; `send`, the last, at most.
+    pub(super) fn oldest(&self, place: &Place, send: SendIndex) -> Oldest {
+        let mut oldest = Oldest::new(send);
         for number in self.unsettled.iter() {
             let at = usize::from(number.0);
             let (Some(head), Some(block)) = (place.head(number), self.blocks.get(at)) else {
                 continue;
             };
-            oldest.any = oldest.any.min(block.sent);
+            oldest.any = oldest.any.min(block.told.sent());
             if block.lacks_mover(head) {
-                let is_sent = block.sent >= head.changes.last();
+                let is_sent = block.told.sent() >= head.changes.last();
                 let movers = oldest.movers.filter(|_| is_sent);
-                oldest.movers = movers.map(|send| send.min(block.sent));
+                oldest.movers = movers.map(|send| send.min(block.told.sent()));
             }
         }
         oldest
@@ -341,13 +394,14 @@ impl KnownBlock {
         let held = self.acked.held(&changes);
         let is_fresh = self.acked.is_empty();
         if is_fresh {
-            survey.is_incomplete |= head.born <= moment.joined;
+            let since = survey.lacking.unwrap_or(head.born);
+            survey.lacking = Some(since.min(head.born));
         } else {
             survey.held &= held;
         }
         survey.is_pending |= self.lacks_mover(head);
         let unborn = !window::since(send.since(head.born));
-        if self.sent >= changes.last() && send.since(self.sent) < moment.overdue {
+        if self.told.sent() >= changes.last() && send.since(self.told.sent()) < moment.overdue {
             survey.baselines &= held | unborn | since_last;
             survey.entering += usize::from(is_fresh);
             survey.is_pending = true;
@@ -362,11 +416,11 @@ impl KnownBlock {
         let changes = head.changes.at(moment.send);
         let received = self.acked.youngest();
         let received = received.unwrap_or_else(|| head.born.before(1));
-        let is_lost = moment.send.since(self.sent) >= moment.overdue;
+        let is_lost = moment.send.since(self.told.sent()) >= moment.overdue;
         let told = if is_lost {
             received
         } else {
-            received.max(self.sent)
+            received.max(self.told.sent())
         };
         let untold = match moment.send.since(told) {
             0 => 0,

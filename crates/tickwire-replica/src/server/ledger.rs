@@ -62,9 +62,15 @@ impl Ledger {
         if send == self.now.send {
             return self.now.record(record);
         }
-        let at = self.sends.partition_point(|page| page.send < send);
-        let page = self.sends.get(at).filter(|page| page.send == send)?;
-        page.record(record)
+        // Mostly no send was passed over, and it is as many pages back as it is sends.
+        let back = usize::try_from(self.now.send.since(send)).ok()?;
+        let at = self.sends.len().wrapping_sub(back);
+        let page = self.sends.get(at).filter(|page| page.send == send);
+        let page = page.or_else(|| {
+            let at = self.sends.partition_point(|page| page.send < send);
+            self.sends.get(at).filter(|page| page.send == send)
+        });
+        page?.record(record)
     }
 }
 

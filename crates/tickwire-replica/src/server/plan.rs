@@ -8,14 +8,14 @@
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use core::ops::Range;
 
-use super::Room;
-use super::known::{Due, KnownPlace, Moment, Survey};
+use super::client::Visible;
+use super::knowledge::Knowledge;
+use super::known::{Due, Moment};
 use super::ledger::RecordIndex;
-use super::records::Records;
+use super::{Room, Shared};
 use crate::limits::ENTERING_MAX;
-use crate::number::BlockNumber;
+use crate::number::{BlockNumber, SendIndex};
 use crate::packet::PacketWriter;
 use crate::record::BlockName;
 use crate::world::Store;
@@ -25,14 +25,14 @@ use crate::world::Store;
 pub(super) struct Plan {
     items: Vec<Item>,
     sites: Vec<Site>,
-    due: Vec<Due>,
     /// Places with something on its way.
     pending: Vec<usize>,
     /// Where to look, by importance.
     order: Vec<Waiting>,
     entering: usize,
     is_left_out: bool,
-    is_incomplete: bool,
+    /// Since when there is something that has not arrived in any version.
+    lacking: Option<SendIndex>,
 }
 
 /// A record to send.
@@ -52,8 +52,6 @@ pub(super) struct Item {
 #[derive(Clone, Debug)]
 struct Site {
     place: usize,
-    due: Range<usize>,
-    survey: Survey,
     is_own: bool,
     fate: Fate,
 }
@@ -73,7 +71,7 @@ enum Fate {
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     site: usize,
-    due: usize,
+    due: Due,
     priority: u64,
 }
 
@@ -91,9 +89,9 @@ impl Plan {
         self.is_left_out
     }
 
-    /// Whether something that was visible when the client joined has not arrived.
-    pub(super) const fn is_incomplete(&self) -> bool {
-        self.is_incomplete
+    /// Whether something that was there at a send has not arrived.
+    pub(super) fn lacks_since(&self, send: SendIndex) -> bool {
+        self.lacking.is_some_and(|lacking| lacking <= send)
     }
 
     /// Places with something on its way.
@@ -105,41 +103,41 @@ impl Plan {
     pub(super) fn survey(
         &mut self,
         store: &Store,
-        places: &mut [KnownPlace],
+        knowledge: &mut Knowledge,
+        places: &mut [Visible],
         moment: &Moment,
         mut gone: impl FnMut(BlockName),
     ) {
         self.items.clear();
         self.sites.clear();
-        self.due.clear();
         self.pending.clear();
-        (self.entering, self.is_left_out, self.is_incomplete) = (0, false, false);
-        for (at, known) in places.iter_mut().enumerate() {
-            let number = known.number;
+        (self.entering, self.is_left_out, self.lacking) = (0, false, None);
+        for (at, visible) in places.iter_mut().enumerate() {
+            let number = visible.number;
             let Some(place) = store.place(number) else {
                 continue;
             };
-            if known.is_settled(place) {
+            if knowledge.get(visible.known).is_settled(place) {
                 continue;
             }
-            let first = self.due.len();
-            let survey = known.survey(place, moment, &mut self.due, |block| {
+            knowledge.survey(&mut visible.known, (number, place), moment);
+            let survey = knowledge.found(visible.known);
+            for block in survey.gone.iter().copied() {
                 gone(BlockName {
                     place: number,
                     block,
                 });
-            });
+            }
             self.entering += survey.entering;
-            self.is_incomplete |= survey.is_incomplete;
+            let lacking = self.lacking.into_iter().chain(survey.lacking);
+            self.lacking = lacking.min();
             if survey.is_pending {
                 self.pending.push(at);
             }
-            if self.due.len() > first {
+            if !survey.due.is_empty() {
                 self.sites.push(Site {
                     place: at,
-                    due: first..self.due.len(),
-                    survey,
-                    is_own: known.is_own,
+                    is_own: visible.is_own,
                     fate: Fate::Open,
                 });
             }
@@ -150,58 +148,58 @@ impl Plan {
     pub(super) fn choose(
         &mut self,
         store: &Store,
-        records: &mut Records,
-        places: &mut [KnownPlace],
+        shared: &mut Shared,
+        places: &[Visible],
         credit: usize,
         room: Room,
-        waits: impl Fn(&KnownPlace, BlockNumber) -> u64,
+        waits: impl Fn(&Knowledge, &Visible, BlockNumber) -> u64,
     ) {
         // Stable: within both, places ascend, so that their numbers take a byte.
         self.sites.sort_by_key(|site| !site.is_own);
         let mut chooser = Chooser {
             store,
-            records,
+            shared,
             places,
             items: &mut self.items,
         };
         let mut own = 0;
         for site in &mut self.sites {
-            chooser.site(site, &self.due);
+            chooser.site(site);
             if site.is_own {
                 own = chooser.items.len();
             }
         }
         let total: usize = self.items.iter().map(|item| item.bytes).sum();
         if total > credit {
-            self.prefer(store, records, places, (own, credit), waits);
+            self.prefer(store, shared, places, (own, credit), waits);
         }
-        self.enter(store, records, places, room);
+        self.enter(store, shared, places, room);
     }
 
     /// Chooses what goes first, because not everything can go. The first `own` items do in any case.
     fn prefer(
         &mut self,
         store: &Store,
-        records: &mut Records,
-        places: &mut [KnownPlace],
+        shared: &mut Shared,
+        places: &[Visible],
         (own, credit): (usize, usize),
-        waits: impl Fn(&KnownPlace, BlockNumber) -> u64,
+        waits: impl Fn(&Knowledge, &Visible, BlockNumber) -> u64,
     ) {
         self.items.truncate(own);
         self.order.clear();
         for (at, site) in self.sites.iter_mut().enumerate().filter(|(_, s)| !s.is_own) {
             site.fate = Fate::Open;
-            let Some(known) = places.get(site.place) else {
+            let Some(visible) = places.get(site.place) else {
                 continue;
             };
-            for due in site.due.clone() {
-                if let Some(block) = self.due.get(due).filter(|block| !block.is_fresh) {
-                    self.order.push(Waiting {
-                        site: at,
-                        due,
-                        priority: waits(known, block.block),
-                    });
-                }
+            let due = &shared.knowledge.found(visible.known).due;
+            for due in due.iter().filter(|due| !due.is_fresh).copied() {
+                let priority = waits(&shared.knowledge, visible, due.block);
+                self.order.push(Waiting {
+                    site: at,
+                    due,
+                    priority,
+                });
             }
         }
         self.order.sort_by_key(|waiting| Reverse(waiting.priority));
@@ -209,14 +207,12 @@ impl Plan {
         let mut left = credit.saturating_sub(used);
         let mut chooser = Chooser {
             store,
-            records,
+            shared,
             places,
             items: &mut self.items,
         };
         for waiting in &self.order {
-            let (Some(site), Some(due)) =
-                (self.sites.get_mut(waiting.site), self.due.get(waiting.due))
-            else {
+            let Some(site) = self.sites.get_mut(waiting.site) else {
                 continue;
             };
             if site.fate == Fate::Whole {
@@ -233,7 +229,7 @@ impl Plan {
                 chooser.items.truncate(first);
                 site.fate = Fate::Split;
             }
-            let Some(item) = chooser.block(site, due) else {
+            let Some(item) = chooser.block(site, &waiting.due) else {
                 continue;
             };
             if item.bytes > left {
@@ -249,35 +245,30 @@ impl Plan {
     }
 
     /// Adds blocks that the client has never held.
-    fn enter(
-        &mut self,
-        store: &Store,
-        records: &mut Records,
-        places: &mut [KnownPlace],
-        room: Room,
-    ) {
+    fn enter(&mut self, store: &Store, shared: &mut Shared, places: &[Visible], room: Room) {
         self.order.clear();
         for (at, site) in self.sites.iter().enumerate() {
             if site.fate == Fate::Whole {
                 continue;
             }
-            for due in site.due.clone() {
-                if self.due.get(due).is_some_and(|block| block.is_fresh) {
-                    self.order.push(Waiting {
-                        site: at,
-                        due,
-                        priority: 0,
-                    });
-                }
-            }
+            let Some(visible) = places.get(site.place) else {
+                continue;
+            };
+            let due = &shared.knowledge.found(visible.known).due;
+            let fresh = due.iter().filter(|due| due.is_fresh).copied();
+            self.order.extend(fresh.map(|due| Waiting {
+                site: at,
+                due,
+                priority: 0,
+            }));
         }
         if self.order.is_empty() {
             return;
         }
         let nearness = |waiting: &Waiting| {
             let site = self.sites.get(waiting.site);
-            let known = site.and_then(|site| places.get(site.place));
-            known.map_or((true, 0.0), |known| (!known.is_own, known.distance))
+            let visible = site.and_then(|site| places.get(site.place));
+            visible.map_or((true, 0.0), |place| (!place.is_own, place.distance))
         };
         self.order.sort_by(|a, b| {
             let ((a, near), (b, far)) = (nearness(a), nearness(b));
@@ -289,14 +280,13 @@ impl Plan {
         self.is_left_out |= self.order.len() > slots;
         let mut chooser = Chooser {
             store,
-            records,
+            shared,
             places,
             items: &mut self.items,
         };
         for waiting in self.order.iter().take(slots) {
             if let Some(site) = self.sites.get(waiting.site)
-                && let Some(due) = self.due.get(waiting.due)
-                && let Some(mut item) = chooser.block(site, due)
+                && let Some(mut item) = chooser.block(site, &waiting.due)
             {
                 item.is_entering = true;
                 if item.bytes > left {
@@ -313,16 +303,19 @@ impl Plan {
 /// Turns what is due into records.
 struct Chooser<'a> {
     store: &'a Store,
-    records: &'a mut Records,
-    places: &'a mut [KnownPlace],
+    shared: &'a mut Shared,
+    places: &'a [Visible],
     items: &'a mut Vec<Item>,
 }
 
 impl Chooser<'_> {
     /// Everything that is due of a place, relative to one baseline if that can be.
-    fn site(&mut self, site: &mut Site, due: &[Due]) {
+    fn site(&mut self, site: &mut Site) {
         site.fate = Fate::Split;
-        let due = due.get(site.due.clone()).unwrap_or_default();
+        let Some(visible) = self.places.get(site.place) else {
+            return;
+        };
+        let due = &self.shared.knowledge.found(visible.known).due;
         // A place that the client is only entering is paced block by block.
         if due.iter().all(|due| due.is_fresh) {
             return;
@@ -331,20 +324,24 @@ impl Chooser<'_> {
             site.fate = Fate::Whole;
             return;
         }
-        for due in due.iter().filter(|due| !due.is_fresh) {
-            let item = self.block(site, due);
-            self.items.extend(item);
+        for at in 0.. {
+            let due = self.shared.knowledge.found(visible.known).due.get(at);
+            let Some(due) = due.copied() else { return };
+            if !due.is_fresh {
+                let item = self.block(site, &due);
+                self.items.extend(item);
+            }
         }
     }
 
     /// Adds everything that changed in a place, if there is one baseline for it, and says how many bytes.
     fn whole(&mut self, site: &Site) -> Option<usize> {
-        let known = self.places.get_mut(site.place)?;
-        let place = (known.number, self.store.place(known.number)?);
-        let send = self.store.send();
-        let ages = known.whole(place, &site.survey, send, self.records)?;
+        let Visible { number, known, .. } = *self.places.get(site.place)?;
+        let place = (number, self.store.place(number)?);
+        let Shared { knowledge, records } = self.shared;
+        let ages = knowledge.whole(known, place, records)?;
         let mut bytes = 0;
-        for record in self.records.place(self.store, place, ages) {
+        for record in records.place(self.store, place, ages) {
             let item = self.item(site, record);
             bytes += item.bytes;
             self.items.push(item);
@@ -356,7 +353,10 @@ impl Chooser<'_> {
         let number = self.places.get(site.place)?.number;
         let place = (number, self.store.place(number)?);
         let ages = due.ages();
-        let record = self.records.block(self.store, place, due.block, ages)?;
+        let record = self
+            .shared
+            .records
+            .block(self.store, place, due.block, ages)?;
         Some(self.item(site, record))
     }
 
@@ -364,7 +364,7 @@ impl Chooser<'_> {
         Item {
             place: site.place,
             record,
-            bytes: self.records.entry(record).len() + PacketWriter::RECORD_HEAD_BYTES,
+            bytes: self.shared.records.entry(record).len() + PacketWriter::RECORD_HEAD_BYTES,
             is_entering: false,
         }
     }

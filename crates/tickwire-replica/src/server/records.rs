@@ -5,7 +5,9 @@
 //! clients differ in what they hold: one or two mostly, as many as the slowest round trip has sends at
 //! worst. What changed in a place is as many records as it takes for each to fit a packet.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::fmt;
 use core::ops::Range;
 
 use super::ledger::{Ledger, RecordIndex};
@@ -13,13 +15,13 @@ use crate::coder::Ages;
 use crate::number::{BlockNumber, PlaceNumber, SendIndex};
 use crate::packet::{Form, RecordHead, Target};
 use crate::record::{self, Changed, Coding, Part};
-use crate::world::{Head, Place, State, Store};
+use crate::world::{Audience, Cell, Head, Place, State, Store};
 
 /// The records of a send.
 #[derive(Debug)]
 pub(super) struct Records {
     send: SendIndex,
-    form: Form,
+    forms: Forms,
     coding: Coding,
     bytes: Vec<u8>,
     /// By [`RecordIndex`].
@@ -42,6 +44,32 @@ pub struct Sharing {
     pub encoded: u64,
     /// Records that were asked for and had been encoded for somebody else.
     pub shared: u64,
+}
+
+/// How the records of a place are coded at a send. Nothing of a client is asked for.
+pub(super) type ChooseForm = Box<dyn Fn(Option<Cell>, Audience, SendIndex) -> Form + Send + Sync>;
+
+/// How records are coded.
+struct Forms {
+    usual: Form,
+    chosen: Option<ChooseForm>,
+}
+
+impl Forms {
+    fn of(&self, place: &Place, send: SendIndex) -> Form {
+        let chosen = self.chosen.as_ref();
+        chosen.map_or(self.usual, |choose| {
+            choose(place.cell(), place.audience, send)
+        })
+    }
+}
+
+impl fmt::Debug for Forms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Forms")
+            .field("usual", &self.usual)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A record.
@@ -69,16 +97,16 @@ struct Span {
 
 /// Where the chain of each target begins, by the target's number.
 #[derive(Debug, Default)]
-struct Chains(Vec<(SendIndex, usize)>);
+pub(super) struct Chains(Vec<(SendIndex, usize)>);
 
 impl Chains {
-    fn first(&self, of: u32, send: SendIndex) -> Option<usize> {
+    pub(super) fn first(&self, of: u32, send: SendIndex) -> Option<usize> {
         let (at, first) = *self.0.get(of as usize)?;
         (at == send).then_some(first)
     }
 
     /// Puts an entry in front; the caller has made it point to what was there.
-    fn push(&mut self, of: u32, send: SendIndex, entry: usize) {
+    pub(super) fn push(&mut self, of: u32, send: SendIndex, entry: usize) {
         let of = of as usize;
         if self.0.len() <= of {
             self.0.resize(of + 1, (SendIndex::NONE, 0));
@@ -93,10 +121,13 @@ impl Chains {
 pub(super) type Numbered<'a> = (PlaceNumber, &'a Place);
 
 impl Records {
-    pub(super) fn new(form: Form, coding: Coding) -> Self {
+    pub(super) fn new(usual: Form, coding: Coding) -> Self {
         Self {
             send: SendIndex::NONE,
-            form,
+            forms: Forms {
+                usual,
+                chosen: None,
+            },
             coding,
             bytes: Vec::new(),
             entries: Vec::new(),
@@ -109,6 +140,11 @@ impl Records {
             figures: Sharing::default(),
             parts: Vec::new(),
         }
+    }
+
+    /// Lets `choose` say how the records of a place are coded at a send.
+    pub(super) fn set_forms(&mut self, choose: ChooseForm) {
+        self.forms.chosen = Some(choose);
     }
 
     /// Begins another send.
@@ -251,7 +287,7 @@ impl Records {
     ) -> Range<usize> {
         let Self {
             send,
-            form,
+            forms,
             coding,
             bytes,
             entries,
@@ -261,7 +297,7 @@ impl Records {
         let head = RecordHead {
             place: number,
             target,
-            form: *form,
+            form: forms.of(place, *send),
             ages,
         };
         let page = ledger.now();

@@ -418,6 +418,162 @@ fn equal_clients_share_their_records() {
     (0..8).for_each(|of| game.check(of, &ids));
 }
 
+/// Random numbers, the same at every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// What each of three clients is sent while a world changes at random and packets are lost, if only
+/// `present` of them are there.
+fn sent_at_random(seed: u64, present: core::ops::Range<usize>) -> Vec<Vec<Vec<u8>>> {
+    let mut game = Game::new(3);
+    let mut dice = Dice(seed);
+    let mut ids: Vec<_> = (0..150).map(|_| game.spawn(1.0, 1.0)).collect();
+    let mut sent = vec![vec![]; 3];
+    // What was received, and when its acknowledgement comes.
+    let mut received: Vec<Vec<(u64, PacketNumber)>> = vec![vec![]; 3];
+    let mut awake = [0; 3];
+    for now in 0..400 {
+        for _ in 0..dice.below(30) {
+            let at = usize::try_from(dice.below(ids.len() as u64)).unwrap();
+            let x = u8::try_from(dice.below(19)).unwrap();
+            game.set(ids[at], f32::from(x) / 2.0, 1.0);
+        }
+        if dice.below(10) == 0 {
+            ids.push(game.spawn(1.0, 1.0));
+        }
+        game.world.commit();
+        for of in 0..3 {
+            // The same dice for everybody, whoever is there. Seldom enough for clients to know the same
+            // again: packets are lost, acknowledgements late, and nobody asks for packets.
+            let (is_lost, later) = (dice.below(60) == 0, dice.below(20) / 16 * dice.below(12));
+            let sleep = dice.below(12) / 10 * dice.below(8);
+            if awake[of] < now {
+                awake[of] = now + sleep;
+            }
+            let budget = [usize::MAX, 200][usize::from(dice.below(60) == 0)];
+            if !present.contains(&of) {
+                continue;
+            }
+            let id = game.followers[of].0;
+            game.clients.set_budget(id, budget);
+            received[of].retain(|(at, packet)| {
+                if *at <= now {
+                    game.clients.acknowledge(id, *packet);
+                }
+                *at > now
+            });
+            if awake[of] > now {
+                continue;
+            }
+            for (number, bytes) in game.packets(of) {
+                if !is_lost {
+                    received[of].push((now + 1 + later, number));
+                }
+                sent[of].push(bytes);
+            }
+        }
+    }
+    sent
+}
+
+#[test]
+fn a_client_among_others_is_sent_what_it_is_sent_alone() {
+    for seed in 0..20 {
+        let together = sent_at_random(seed, 0..3);
+        for of in 0..3 {
+            let alone = sent_at_random(seed, of..of + 1);
+            assert!(together[of] == alone[of], "client {of} of seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn the_form_is_chosen_by_place_and_send() {
+    let mut game = Game::new(2);
+    let ids: Vec<_> = (0..60).map(|_| game.spawn(1.0, 1.0)).collect();
+    let private = Spawn {
+        audience: Audience::Player(PlayerId(0)),
+        ..Spawn::default()
+    };
+    let others = (0..60).map(|_| {
+        let value = Thing::Ship(ship(1.0, 1.0));
+        game.world.spawn_with(&value, private).unwrap()
+    });
+    let others: Vec<_> = others.collect();
+    game.clients.set_forms(|_, audience, send| {
+        if audience == Audience::Everyone && send.0.is_multiple_of(2) {
+            Form::Coded
+        } else {
+            Form::Packed
+        }
+    });
+    game.steps(8);
+    for step in 0..6_u8 {
+        for (n, id) in (0..60_u8).cycle().zip(ids.iter().chain(&others)) {
+            // Most move a little and one moves far: that is where coding is shorter.
+            let far = if n == 7 { 8.0 } else { 0.5 };
+            game.set(*id, f32::from(n % 3) + f32::from(step % 2) * far, 1.0);
+        }
+        game.step();
+        let is_even = game.world.send().0.is_multiple_of(2);
+        let forms = |of: usize| {
+            let records = game.follower(of).records.iter();
+            records.map(|head| head.form).collect::<Vec<_>>()
+        };
+        let open = if is_even { Form::Coded } else { Form::Packed };
+        assert_eq!(forms(0), [Form::Packed, open], "its own first");
+        assert_eq!(forms(1), [open]);
+    }
+}
+
+#[test]
+fn clients_that_know_the_same_share_what_they_know() {
+    let mut game = Game::new(8);
+    let ids: Vec<_> = (0..100).map(|_| game.spawn(1.0, 1.0)).collect();
+    let known = |game: &Game| {
+        let clients = game.clients.clients.iter().flatten();
+        let mut known: Vec<_> = clients.flat_map(Client::known).collect();
+        known.sort_unstable();
+        known.dedup();
+        known.len()
+    };
+    let change = |game: &mut Game, steps: u8| {
+        for step in 0..steps {
+            for id in &ids {
+                game.set(*id, f32::from(step % 16) / 2.0, 2.0);
+            }
+            game.step();
+        }
+    };
+    change(&mut game, 40);
+    assert_eq!(known(&game), 1, "all of them hold everything");
+    // What one client does not get, it knows no more of.
+    game.set(ids[0], 3.0, 3.0);
+    game.world.commit();
+    for of in 1..8 {
+        let packets = game.packets(of);
+        game.deliver(of, &packets);
+        game.acknowledge(of, &packets);
+    }
+    game.packets(0);
+    assert_eq!(known(&game), 2);
+    // A window later nobody can tell any more.
+    change(&mut game, 90);
+    assert_eq!(known(&game), 1);
+    (0..8).for_each(|of| game.check(of, &ids));
+    let states = game.clients.shared.knowledge.len();
+    assert!(states < 30, "{states} states of 8 clients");
+}
+
 #[test]
 fn a_place_that_changed_travels_as_one_record() {
     let mut game = Game::new(1);

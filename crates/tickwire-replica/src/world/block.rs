@@ -110,11 +110,16 @@ impl Block {
     /// Whether a slot has other values than these.
     #[inline]
     pub(super) fn differs(&self, slot: u8, row: &Row) -> bool {
-        let slot = usize::from(slot);
-        let lanes = self.now.lanes.iter().skip(slot).step_by(SLOTS);
-        let texts = self.now.bytes.iter().skip(slot).step_by(SLOTS);
-        lanes.zip(&row.lanes).any(|(is, new)| is != new)
-            || texts.zip(&row.bytes).any(|(is, new)| is != new)
+        let slot = usize::from(slot) % SLOTS;
+        let (columns, _) = self.now.lanes.as_chunks::<SLOTS>();
+        // One branch for all lanes together.
+        let lanes = columns.iter().zip(&row.lanes);
+        let differing = lanes.fold(0, |all, (column, new)| {
+            all | column.get(slot).map_or(0, |is| is ^ new)
+        });
+        let (columns, _) = self.now.bytes.as_chunks::<SLOTS>();
+        let mut texts = columns.iter().zip(&row.bytes);
+        differing != 0 || texts.any(|(column, new)| column.get(slot) != Some(new))
     }
 
     /// Writes one row. The block must have been touched.

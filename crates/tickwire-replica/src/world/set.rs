@@ -9,7 +9,7 @@ use core::ops::Range;
 use crate::number::BlockNumber;
 
 /// Some blocks of a place.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct BlockSet {
     words: Vec<u64>,
     /// Words beyond these are 0.
@@ -20,6 +20,12 @@ impl BlockSet {
     pub(crate) fn clear(&mut self) {
         let used = core::mem::take(&mut self.used);
         self.words.get_mut(used).unwrap_or_default().fill(0);
+    }
+
+    /// Makes it a copy of another.
+    pub(crate) fn copy_from(&mut self, from: &Self) {
+        self.words.clone_from(&from.words);
+        self.used = from.used.clone();
     }
 
     pub(crate) fn insert(&mut self, block: BlockNumber) {

@@ -8,10 +8,11 @@
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 use core::mem;
 
 use sha2::{Digest, Sha256};
+
+use tickwire_wire::display_enum;
 
 use super::{CONTENT_MAX, ContentHash, Listed, Manifest, Piece};
 
@@ -64,38 +65,27 @@ pub struct Overall {
     pub resources: usize,
 }
 
-/// Why something cannot be fetched.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum FetchError {
-    /// What there is to fetch has more than [`CONTENT_MAX`] bytes together.
-    TooLarge,
-    /// A piece of something that was not asked for.
-    Unasked,
-    /// A piece that is not the next one of this resource, or not of a resource of the size listed.
-    Misplaced {
-        /// The resource.
-        name: String,
-    },
-    /// The resource is complete, and not what is listed. What came of it is forgotten: if it is asked
-    /// for again, then from its beginning.
-    Mismatch {
-        /// The resource.
-        name: String,
-    },
-}
-
-impl fmt::Display for FetchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLarge => write!(f, "the resources have more than {CONTENT_MAX} bytes"),
-            Self::Unasked => f.write_str("a piece of a resource that was not asked for"),
-            Self::Misplaced { name } => write!(f, "a piece of {name} out of place"),
-            Self::Mismatch { name } => write!(f, "{name} does not have the hash that is listed"),
-        }
+display_enum! {
+    /// Why something cannot be fetched.
+    #[derive(Clone, Debug, Eq, PartialEq)]
+    pub enum FetchError: Error {
+        /// What there is to fetch has more than [`CONTENT_MAX`] bytes together.
+        TooLarge => "the resources have more than {CONTENT_MAX} bytes",
+        /// A piece of something that was not asked for.
+        Unasked => "a piece of a resource that was not asked for",
+        /// A piece that is not the next one of this resource, or not of a resource of the size listed.
+        Misplaced {
+            /// The resource.
+            name: String,
+        } => "a piece of {name} out of place",
+        /// The resource is complete, and not what is listed. What came of it is forgotten: if it is asked
+        /// for again, then from its beginning.
+        Mismatch {
+            /// The resource.
+            name: String,
+        } => "{name} does not have the hash that is listed",
     }
 }
-
-impl core::error::Error for FetchError {}
 
 /// Everything of a manifest that is not held, on its way.
 #[derive(Debug)]

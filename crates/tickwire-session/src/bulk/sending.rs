@@ -1,8 +1,9 @@
 //! One resource on its way to a peer.
 
+use tickwire_wire::display_enum;
+
 use alloc::string::String;
 use alloc::sync::Arc;
-use core::fmt;
 
 /// What is left to send of a resource.
 ///
@@ -34,28 +35,19 @@ impl Piece<'_> {
     }
 }
 
-/// Why a resource cannot be sent.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum SendError {
-    /// There is none of this name.
-    Unknown,
-    /// The offset is beyond its end.
-    Offset {
-        /// Its size.
-        size: u64,
-    },
-}
-
-impl fmt::Display for SendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown => f.write_str("there is no resource of this name"),
-            Self::Offset { size } => write!(f, "the resource has only {size} bytes"),
-        }
+display_enum! {
+    /// Why a resource cannot be sent.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum SendError: Error {
+        /// There is none of this name.
+        Unknown => "there is no resource of this name",
+        /// The offset is beyond its end.
+        Offset {
+            /// Its size.
+            size: u64,
+        } => "the resource has only {size} bytes",
     }
 }
-
-impl core::error::Error for SendError {}
 
 impl Sending {
     /// Begins to send a resource at an offset. At its very end there is only the empty piece to send.

@@ -4,7 +4,8 @@ use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use core::cell::OnceCell;
-use core::fmt;
+
+use tickwire_wire::display_enum;
 
 use super::manifest::is_name;
 use super::{
@@ -30,31 +31,18 @@ struct Content {
     hash: ContentHash,
 }
 
-/// Why something cannot be put on a shelf.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum ShelfError {
-    /// Clients would not take the name, or it is the manifest's own.
-    Name,
-    /// It is larger than [`CONTENT_MAX`].
-    Size,
-    /// There are [`RESOURCES_MAX`] already.
-    TooMany,
-}
-
-impl fmt::Display for ShelfError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name => write!(
-                f,
-                "a resource's name is a relative path of 1 to {RESOURCE_NAME_MAX} bytes, and not the manifest's"
-            ),
-            Self::Size => write!(f, "a resource has at most {CONTENT_MAX} bytes"),
-            Self::TooMany => write!(f, "there are {RESOURCES_MAX} resources already"),
-        }
+display_enum! {
+    /// Why something cannot be put on a shelf.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum ShelfError: Error {
+        /// Clients would not take the name, or it is the manifest's own.
+        Name => "a resource's name is a relative path of 1 to {RESOURCE_NAME_MAX} bytes, and not the manifest's",
+        /// It is larger than [`CONTENT_MAX`].
+        Size => "a resource has at most {CONTENT_MAX} bytes",
+        /// There are [`RESOURCES_MAX`] already.
+        TooMany => "there are {RESOURCES_MAX} resources already",
     }
 }
-
-impl core::error::Error for ShelfError {}
 
 impl Shelf {
     /// An empty shelf, whose manifest is fetched by the given name.

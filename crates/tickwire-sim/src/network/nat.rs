@@ -101,6 +101,13 @@ impl Network {
         }
     }
 
+    /// Has a router translate in another way from now on, as when its owner changes a setting.
+    pub fn set_nat_kind(&mut self, NatId(nat): NatId, kind: NatKind) {
+        if let Some(nat) = self.nats.nats.get_mut(nat) {
+            nat.kind = kind;
+        }
+    }
+
     /// Whom a datagram from a node to an address means, and as whose it arrives.
     pub(super) fn translate(&mut self, node: NodeId, to: Addr) -> Option<Translated> {
         if matches!(to.host, Host::Link(_)) || self.nats.nats.is_empty() {

@@ -182,6 +182,9 @@ impl Network {
         let now = self.now_at(node);
         self.trace.write_u64(node.0 as u64);
         self.trace.input(now, input);
+        if let Some(observer) = self.watcher.of(node) {
+            observer.input(now, input);
+        }
         input.apply_to(session(sessions, node), now);
         self.node_mut(node).undrained = true;
         if self.rng.happens(Chance::percent(50)) {
@@ -236,6 +239,9 @@ impl Network {
                 .unwrap_or_else(|| panic!("{} took bytes out of the buffer", self.name(node)));
             self.trace.write_u64(node.0 as u64);
             self.trace.output(now, transmit, bytes);
+            if let Some(observer) = self.watcher.of(node) {
+                observer.output(now, transmit, bytes);
+            }
             self.transmit(node, transmit, bytes);
         }
         out.clear();

@@ -303,7 +303,10 @@ impl ClientGateway for Gateway {
                 // It is refused many times a second, and told once.
                 ClientEvent::InputRefused { reason, .. } if self.refused != Some(reason) => {
                     self.refused = Some(reason);
-                    let text = format!("your controls are not taken: {reason}");
+                    let text = match reason {
+                        Reason::Unavailable => "your controls wait for your ship".into(),
+                        reason => format!("your controls are not taken: {reason}"),
+                    };
                     notices.push(Notice::Answered { text });
                 }
                 ClientEvent::Dismissed(entity, _) => {

@@ -132,9 +132,7 @@ impl ClientGateway for Gateway {
         }
         let delay = self.client.delay()?.as_millis();
         let error = self.client.prediction().last_error;
-        Some(format!(
-            "shown {delay} ms behind, prediction off by {error:.1}"
-        ))
+        Some(format!("{delay} ms behind, off by {error:.1}"))
     }
 
     fn last_words(&self) -> Option<String> {

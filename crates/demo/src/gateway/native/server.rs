@@ -179,9 +179,10 @@ impl Gateway {
         let mut gone: BTreeSet<PilotId> = self.scores.keys().copied().collect();
         for (id, pilot) in arena.pilots() {
             gone.remove(&id);
-            let millis = pilot.ping().map_or(0, |ping| ping.as_millis());
-            // To ten milliseconds, so that a line does not change with every look.
-            let ping = u16::try_from(millis / 10 * 10).unwrap_or(u16::MAX);
+            // To ten milliseconds, so that a line does not change with every look; 0 is none.
+            let millis = |ping: Duration| (ping.as_millis() / 10 * 10).max(1);
+            let ping = pilot.ping().map_or(0, millis);
+            let ping = u16::try_from(ping).unwrap_or(u16::MAX);
             let score = News::Score {
                 owner: number(id.into()),
                 name: pilot.name().to_owned(),

@@ -127,23 +127,23 @@ mod tests {
 
     use super::*;
     use crate::gateway::{Protocol, ServerGateway, Settings};
-    use crate::{Host, Kind};
+    use crate::{GameServer, Kind};
 
-    fn open(seed: u64, bots: usize) -> Host {
-        let mut host = Host::new(seed, bots);
+    fn open(seed: u64, bots: usize) -> GameServer {
+        let mut host = GameServer::new(seed, bots);
         let protocol = Protocol::named("opendrakan").unwrap();
         host.serve(protocol, Instant::ZERO, [1; 32], &Settings::default());
         host
     }
 
-    fn step(host: &mut Host, steps: usize) {
+    fn step(host: &mut GameServer, steps: usize) {
         let mut notices = Vec::new();
         for _ in 0..steps {
             host.step(Instant::ZERO, &mut notices);
         }
     }
 
-    fn find(host: &Host, kind: Kind) -> Vec<(Option<OwnerId>, Vec2)> {
+    fn find(host: &GameServer, kind: Kind) -> Vec<(Option<OwnerId>, Vec2)> {
         let entities = host.arena().entities().filter(|(_, e)| e.kind() == kind);
         entities
             .map(|(_, e)| (e.owner.map(Into::into), e.position))

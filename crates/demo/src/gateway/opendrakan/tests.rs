@@ -11,7 +11,7 @@ use opendrakan::message::ActionState::{Begin, End, Repeat};
 
 use super::*;
 use crate::gateway::{ArenaClient, ClientGateway, Notice, Status};
-use crate::{Bot, Effect, Host, Loadout, OwnerId, STEP, Vec2, View};
+use crate::{Bot, Effect, GameServer, Loadout, OwnerId, STEP, Vec2, View};
 
 #[test]
 fn every_kind_has_a_prototype_of_its_own() {
@@ -122,7 +122,7 @@ fn bots_on_a_lossy_network_get_ships_and_see_where_the_others_were() {
     network.set_conditions(NETWORK);
     let addr = machine(1, opendrakan::PORT);
     network.add_node(addr);
-    let mut host = Host::new(1, 0);
+    let mut host = GameServer::new(1, 0);
     host.open(Box::new(server::Gateway::new(Instant::ZERO, [7; 32])));
     let mut players: Vec<_> = (0..BOTS)
         .map(|number| {

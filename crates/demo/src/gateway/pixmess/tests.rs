@@ -11,7 +11,7 @@ use tickwire_sim::{Conditions, Network};
 use super::*;
 use crate::gateway::{ClientGateway, ServerGateway, Status, TileClient};
 use crate::tiles::{Block, BlockId, Bot, ChunkId, Look, SetId, Sight, Sublayer};
-use crate::{Host, STEP, Worlds};
+use crate::{GameServer, STEP, Worlds};
 
 const BOTS: u8 = 12;
 const SECONDS: u64 = 40;
@@ -38,7 +38,7 @@ impl Walker {
 /// A server, its walkers and the network between them.
 struct Table {
     network: Network,
-    host: Host,
+    host: GameServer,
     walkers: Vec<Walker>,
 }
 
@@ -48,7 +48,7 @@ impl Table {
         network.set_conditions(NETWORK);
         let addr = machine(1, pixmess::PORT);
         network.add_node(addr);
-        let mut host = Host::new(1, 0);
+        let mut host = GameServer::new(1, 0);
         host.open(Box::new(server::Gateway::new()));
         let walkers = (0..BOTS).map(|number| {
             network.add_node(machine(number + 2, 5_000));

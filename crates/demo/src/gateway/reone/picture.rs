@@ -13,7 +13,7 @@
 
 use std::time::Duration;
 
-use tickwire_dialects::reone::Seen;
+use tickwire_dialects::reone::ShownAt;
 use tickwire_wire::Serial;
 
 use super::inputs::ALLOWANCE;
@@ -38,7 +38,7 @@ pub(super) struct Picture {
 
 impl Picture {
     /// The tick that an input is about, of which the client says this.
-    pub(super) fn believe(&self, said: Seen) -> Tick {
+    pub(super) fn believe(&self, said: ShownAt) -> Tick {
         let Self { has, newest, .. } = *self;
         let Some(Tick(has)) = has else {
             return newest;
@@ -84,7 +84,7 @@ mod tests {
             newest: Tick(1_000),
             ..USUAL
         };
-        assert_eq!(picture.believe(Seen { tick, before }), Tick(believed));
+        assert_eq!(picture.believe(ShownAt { tick, before }), Tick(believed));
     }
 
     #[test]
@@ -122,7 +122,7 @@ mod tests {
             ..USUAL
         };
         let tick = 3;
-        assert_eq!(picture.believe(Seen { tick, before: 0 }), Tick(7));
+        assert_eq!(picture.believe(ShownAt { tick, before: 0 }), Tick(7));
     }
 
     #[test]
@@ -134,7 +134,7 @@ mod tests {
             ..USUAL
         };
         let tick = u32::MAX;
-        let believed = picture.believe(Seen { tick, before: 0 });
+        let believed = picture.believe(ShownAt { tick, before: 0 });
         assert_eq!(believed, Tick((1 << 32) - 1));
     }
 }

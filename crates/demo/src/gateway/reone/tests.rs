@@ -12,12 +12,12 @@ use tickwire_sim::{Chance, Conditions, Network};
 
 use super::*;
 use crate::gateway::{ArenaClient, ClientGateway, Notice, ReoneSettings, Settings, Status};
-use crate::{Bot, Host, Intent, Loadout, OwnerId, Random, STEP, Vec2, View, rules};
+use crate::{Bot, GameServer, Intent, Loadout, OwnerId, Random, STEP, Vec2, View, rules};
 
 /// A server, its players and the network between them.
 struct Game {
     network: Network,
-    host: Host,
+    host: GameServer,
     players: Vec<Player>,
 }
 
@@ -45,7 +45,7 @@ impl Game {
         network.set_conditions(conditions);
         let addr = machine(1, reone::PORT);
         network.add_node(addr);
-        let mut host = Host::new(1, 0);
+        let mut host = GameServer::new(1, 0);
         host.serve(&PROTOCOL, Instant::ZERO, [7; 32], settings);
         let mut game = Self {
             network,

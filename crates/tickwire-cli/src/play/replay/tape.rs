@@ -3,7 +3,7 @@
 //! A recording that was ended properly says at its end how long it is and where playing may begin; of one that
 //! was cut off, that is found by reading it once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -179,6 +179,7 @@ impl Tape {
                 sent.add(&record);
             }
         }
+        sent.keep_openers();
         let count = sent.peers.len();
         let chosen = match wanted {
             Some(wanted) => sent.peers.get(wanted.wrapping_sub(1)),
@@ -211,13 +212,22 @@ impl From<About<'_>> for OwnAbout {
 struct Sent {
     peers: Vec<(Addr, usize)>,
     streams: BTreeMap<StreamId, Addr>,
+    openers: BTreeSet<Addr>,
 }
 
 impl Sent {
+    /// Where clients have streams, an address without one is a client's second.
+    fn keep_openers(&mut self) {
+        if !self.openers.is_empty() {
+            self.peers.retain(|(addr, _)| self.openers.contains(addr));
+        }
+    }
+
     fn add(&mut self, record: &Record<'_>) {
         match *record {
             Record::Input(Input::Opened { on, peer }) if self.streams.len() < PEERS_MAX => {
                 self.streams.insert(on, peer);
+                self.openers.insert(peer);
                 self.count(peer, 0);
             }
             Record::Output(Transmit::Datagram { to } | Transmit::Segments { to, .. }, bytes) => {

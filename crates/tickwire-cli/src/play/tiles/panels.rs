@@ -16,8 +16,8 @@ use super::{LOOK, Picture, WARES};
 use crate::dashboard::draw_too_small;
 use crate::palette;
 use crate::play::panels::{
-    SMALLEST, draw_connecting, draw_header, draw_headline, draw_help, draw_last_line, draw_notices,
-    places, silence_text,
+    SMALLEST, draw_connecting, draw_header, draw_headline, draw_help, draw_last_line, draw_net,
+    draw_notices, places, silence_text,
 };
 use crate::play::replay;
 use crate::play::seat::Stage;
@@ -48,7 +48,6 @@ pub(in crate::play) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
     let mut keys: &[_] = if playing {
         draw_world(picture, places.arena, frame);
         draw_hands(picture, places.hull, frame);
-        frame.render_widget(margin.net.line(), places.net);
         &[
             ("arrows yubn", "walk"),
             ("Space", "place"),
@@ -61,8 +60,8 @@ pub(in crate::play) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
         draw_connecting(margin.time, places.arena, frame);
         &[("q", "give up")]
     };
-    if let Some(tape) = &margin.tape {
-        frame.render_widget(tape.line(), places.net);
+    draw_net(margin, places.net, frame);
+    if margin.tape.is_some() {
         keys = replay::KEYS;
     }
     if margin.shows_help {

@@ -5,43 +5,32 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use tickwire_session::bulk::{Assembly, ContentHash, Listed, Manifest};
 use tickwire_session::{Failure, Instant};
+use tickwire_wire::display_enum;
 
 use crate::cppevy::limits::{ACTION_PATIENCE, ASSET_MAX};
 use crate::cppevy::message::Piece;
 
-/// Why an asset is not there.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum AssetFailure {
-    /// The server's index has no such asset.
-    NotListed,
-    /// The server did not send it.
-    Action(Failure),
-    /// It is larger than is taken.
-    TooLarge,
-    /// It is not what the index says: damaged, or replaced since the index was fetched. The next fetch
-    /// fetches the index again.
-    Mismatch,
-    /// Its size or one of its pieces makes no sense.
-    Garbled,
-    /// The pieces stopped coming.
-    Stalled,
-}
-
-impl fmt::Display for AssetFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotListed => f.write_str("the server has no such asset"),
-            Self::Action(failure) => failure.fmt(f),
-            Self::TooLarge => write!(f, "the asset has more than {ASSET_MAX} bytes"),
-            Self::Mismatch => f.write_str("the asset is not what the server's index says"),
-            Self::Garbled => f.write_str("the asset came in pieces that do not fit"),
-            Self::Stalled => f.write_str("the server stopped sending the asset"),
-        }
+display_enum! {
+    /// Why an asset is not there.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum AssetFailure {
+        /// The server's index has no such asset.
+        NotListed => "the server has no such asset",
+        /// The server did not send it.
+        Action(failure: Failure) => "{failure}",
+        /// It is larger than is taken.
+        TooLarge => "the asset has more than {ASSET_MAX} bytes",
+        /// It is not what the index says: damaged, or replaced since the index was fetched. The next fetch
+        /// fetches the index again.
+        Mismatch => "the asset is not what the server's index says",
+        /// Its size or one of its pieces makes no sense.
+        Garbled => "the asset came in pieces that do not fit",
+        /// The pieces stopped coming.
+        Stalled => "the server stopped sending the asset",
     }
 }
 

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use tickwire_session::{ActionNumber, AskError, EndedAction, Failure, Outcome, Reason};
+use tickwire_wire::display_enum;
 
 use super::{AssetFailure, Entity};
 use crate::cppevy::limits::{ASSET_NAME_MAX, DATA_MAX, UPLOAD_MAX};
@@ -162,35 +163,23 @@ pub enum ClientEvent {
     Ended(EndReason),
 }
 
-/// Why an action or input cannot be sent.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum ActError {
-    /// The registry has no such action, or not with this delivery.
-    NotRegistered,
-    /// This client does not play, or its datagrams are not attached.
-    NotConnected,
-    /// An object does not carry so much.
-    TooLong,
-    /// The server said that it never does this.
-    Disabled,
-    /// Too many actions wait for their answers.
-    TooMany,
-}
-
-impl fmt::Display for ActError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotRegistered => f.write_str("the registry has no such action"),
-            Self::NotConnected => f.write_str("there is no connection"),
-            Self::TooLong => write!(f, "data must have at most {DATA_MAX} bytes"),
-            Self::Disabled => AskError::Disabled.fmt(f),
-            Self::TooMany => AskError::TooMany.fmt(f),
-        }
+display_enum! {
+    /// Why an action or input cannot be sent.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum ActError: Error {
+        /// The registry has no such action, or not with this delivery.
+        NotRegistered => "the registry has no such action",
+        /// This client does not play, or its datagrams are not attached.
+        NotConnected => "there is no connection",
+        /// An object does not carry so much.
+        TooLong => "data must have at most {DATA_MAX} bytes",
+        /// The server said that it never does this.
+        Disabled => "{}" (AskError::Disabled),
+        /// Too many actions wait for their answers.
+        TooMany => "{}" (AskError::TooMany),
     }
 }
-
-impl core::error::Error for ActError {}
 
 impl From<AskError> for ActError {
     fn from(error: AskError) -> Self {
@@ -201,32 +190,21 @@ impl From<AskError> for ActError {
     }
 }
 
-/// Why an asset cannot be fetched, or content not offered.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum FetchError {
-    /// Another one is on its way.
-    OneAtATime,
-    /// None has such a name.
-    Name,
-    /// It is empty, or larger than any server takes.
-    Size,
-    /// The action cannot be sent.
-    Act(ActError),
-}
-
-impl fmt::Display for FetchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OneAtATime => f.write_str("another one is on its way"),
-            Self::Size => write!(f, "what is offered has 1 to {UPLOAD_MAX} bytes"),
-            Self::Name => write!(f, "an asset's name has 1 to {ASSET_NAME_MAX} bytes"),
-            Self::Act(error) => error.fmt(f),
-        }
+display_enum! {
+    /// Why an asset cannot be fetched, or content not offered.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum FetchError: Error {
+        /// Another one is on its way.
+        OneAtATime => "another one is on its way",
+        /// None has such a name.
+        Name => "an asset's name has 1 to {ASSET_NAME_MAX} bytes",
+        /// It is empty, or larger than any server takes.
+        Size => "what is offered has 1 to {UPLOAD_MAX} bytes",
+        /// The action cannot be sent.
+        Act(error: ActError) => "{error}",
     }
 }
-
-impl core::error::Error for FetchError {}
 
 /// What the application is told of an ended action.
 pub(super) fn build_event(ended: EndedAction<ActionId>) -> ClientEvent {

@@ -202,6 +202,22 @@ pub fn inspect(
     r.finish()
 }
 
+/// Shows `trace` the first payload of a piece of a stream; how long it is.
+pub fn inspect_next(
+    from_client: bool,
+    bytes: &[u8],
+    trace: &mut dyn Trace,
+) -> Result<usize, DecodeError> {
+    let sender = if from_client {
+        Sender::Client
+    } else {
+        Sender::Server
+    };
+    let mut r = Reader::traced(bytes, trace);
+    read(&mut r, sender)?;
+    Ok(r.position())
+}
+
 /// Whether objects fill all of a payload's body but the padding. Says the same as [`read`], only
 /// sooner: most of what a client does is to read states.
 fn is_whole(mut body: &[u8], sender: Sender) -> bool {

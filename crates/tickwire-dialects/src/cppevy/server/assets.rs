@@ -3,41 +3,27 @@
 //! They are resources on a [`Shelf`], whose manifest is the asset `index`; what C++evy adds are tighter
 //! bounds on name and size.
 
-use core::fmt;
-
 use tickwire_session::bulk::{RESOURCES_MAX, Shelf, ShelfError};
+use tickwire_wire::display_enum;
 
 use crate::cppevy::limits::{ASSET_MAX, ASSET_NAME_MAX};
 
 /// The name under which the list of all others is fetched.
 pub(crate) const INDEX: &str = "index";
 
-/// Why something cannot be an asset.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum BadAsset {
-    /// The name is empty, too long, no relative path, or the index's own.
-    Name,
-    /// It is larger than a client takes.
-    Size,
-    /// There are as many as an index lists.
-    TooMany,
-}
-
-impl fmt::Display for BadAsset {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name => write!(
-                f,
-                "an asset's name is a relative path of 1 to {ASSET_NAME_MAX} bytes, and not \"{INDEX}\""
-            ),
-            Self::Size => write!(f, "an asset has at most {ASSET_MAX} bytes"),
-            Self::TooMany => write!(f, "there are {RESOURCES_MAX} assets already"),
-        }
+display_enum! {
+    /// Why something cannot be an asset.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum BadAsset: Error {
+        /// The name is empty, too long, no relative path, or the index's own.
+        Name => "an asset's name is a relative path of 1 to {ASSET_NAME_MAX} bytes, and not \"{INDEX}\"",
+        /// It is larger than a client takes.
+        Size => "an asset has at most {ASSET_MAX} bytes",
+        /// There are as many as an index lists.
+        TooMany => "there are {RESOURCES_MAX} assets already",
     }
 }
-
-impl core::error::Error for BadAsset {}
 
 /// Puts an asset on the shelf, in place of one that had this name.
 pub(super) fn insert(shelf: &mut Shelf, name: &str, bytes: &[u8]) -> Result<(), BadAsset> {

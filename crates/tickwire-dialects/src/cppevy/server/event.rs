@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use tickwire_session::{PeerId, Reason, counters};
+use tickwire_wire::display_enum;
 
 use super::action_queue::LineId;
 use crate::cppevy::limits::DATA_MAX;
@@ -102,37 +103,25 @@ impl Audience {
     }
 }
 
-/// Why a client is gone.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Departure {
-    /// It said so.
-    Left,
-    /// Its stream ended.
-    Disconnected,
-    /// Nothing was heard of it.
-    TimedOut,
-    /// It sent what cannot be read, on a stream that cannot be read any further.
-    Garbled,
-    /// It does not take what it is sent.
-    FellBehind,
-    /// The game sent it away.
-    Kicked,
-    /// The server ends.
-    ShutDown,
-}
-
-impl fmt::Display for Departure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Left => "left",
-            Self::Disconnected => "disconnected",
-            Self::TimedOut => "timed out",
-            Self::Garbled => "sent bytes that make no sense",
-            Self::FellBehind => "fell behind",
-            Self::Kicked => "was sent away",
-            Self::ShutDown => "left: the server ends",
-        })
+display_enum! {
+    /// Why a client is gone.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum Departure {
+        /// It said so.
+        Left => "left",
+        /// Its stream ended.
+        Disconnected => "disconnected",
+        /// Nothing was heard of it.
+        TimedOut => "timed out",
+        /// It sent what cannot be read, on a stream that cannot be read any further.
+        Garbled => "sent bytes that make no sense",
+        /// It does not take what it is sent.
+        FellBehind => "fell behind",
+        /// The game sent it away.
+        Kicked => "was sent away",
+        /// The server ends.
+        ShutDown => "left: the server ends",
     }
 }
 
@@ -152,29 +141,19 @@ impl fmt::Display for NoFreeId {
 
 impl core::error::Error for NoFreeId {}
 
-/// Why something cannot be said.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum PublishError {
-    /// An object does not carry so much.
-    TooLong,
-    /// The registry has no such event, or it is the protocol's own.
-    NotRegistered,
-    /// The registry says that a state of this kind has another length.
-    WrongLength,
-}
-
-impl fmt::Display for PublishError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong => write!(f, "data must have at most {DATA_MAX} bytes"),
-            Self::NotRegistered => f.write_str("the registry has no such event"),
-            Self::WrongLength => f.write_str("the registry has another length for such a state"),
-        }
+display_enum! {
+    /// Why something cannot be said.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum PublishError: Error {
+        /// An object does not carry so much.
+        TooLong => "data must have at most {DATA_MAX} bytes",
+        /// The registry has no such event, or it is the protocol's own.
+        NotRegistered => "the registry has no such event",
+        /// The registry says that a state of this kind has another length.
+        WrongLength => "the registry has another length for such a state",
     }
 }
-
-impl core::error::Error for PublishError {}
 
 counters! {
     /// What a server refused or noticed, by cause.

@@ -1,9 +1,9 @@
 //! What a client tells its application: how far it has come, what happened, and what was refused.
 
 use alloc::string::String;
-use core::fmt;
 
 use tickwire_session::counters;
+use tickwire_wire::display_enum;
 
 use super::world::Entity;
 use crate::lwar::message::{Collision, Selection};
@@ -40,31 +40,21 @@ impl Phase {
     }
 }
 
-/// Why it is over.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum EndReason {
-    /// The server has no place left.
-    Full,
-    /// No server answered.
-    Unreachable,
-    /// The server fell silent.
-    TimedOut,
-    /// This client said that it goes.
-    Disconnected,
-    /// The server removed this player, or ended.
-    Removed,
-}
-
-impl fmt::Display for EndReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Full => "the server is full: try again later",
-            Self::Unreachable => "no server answered: check the address and that it runs",
-            Self::TimedOut => "the server fell silent",
-            Self::Disconnected => "you left",
-            Self::Removed => "the server removed you, or ended",
-        })
+display_enum! {
+    /// Why it is over.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum EndReason {
+        /// The server has no place left.
+        Full => "the server is full: try again later",
+        /// No server answered.
+        Unreachable => "no server answered: check the address and that it runs",
+        /// The server fell silent.
+        TimedOut => "the server fell silent",
+        /// This client said that it goes.
+        Disconnected => "you left",
+        /// The server removed this player, or ended.
+        Removed => "the server removed you, or ended",
     }
 }
 
@@ -103,32 +93,22 @@ pub enum ClientEvent {
     Ended(EndReason),
 }
 
-/// Why something cannot be sent.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum SayError {
-    /// There is no connection yet, or no more.
-    NotConnected,
-    /// It is empty, or longer than the protocol carries.
-    Length {
-        /// The most bytes allowed.
-        limit: u8,
-    },
-    /// The server has not acknowledged what was said before.
-    TooMuchWaiting,
-}
-
-impl fmt::Display for SayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotConnected => f.write_str("there is no connection"),
-            Self::Length { limit } => write!(f, "text must have 1 to {limit} bytes"),
-            Self::TooMuchWaiting => f.write_str("the server has not taken what was said before"),
-        }
+display_enum! {
+    /// Why something cannot be sent.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum SayError: Error {
+        /// There is no connection yet, or no more.
+        NotConnected => "there is no connection",
+        /// It is empty, or longer than the protocol carries.
+        Length {
+            /// The most bytes allowed.
+            limit: u8,
+        } => "text must have 1 to {limit} bytes",
+        /// The server has not acknowledged what was said before.
+        TooMuchWaiting => "the server has not taken what was said before",
     }
 }
-
-impl core::error::Error for SayError {}
 
 counters! {
     /// What a client refused or noticed, by cause.

@@ -5,7 +5,7 @@
 
 use core::marker::PhantomData;
 
-use tickwire_wire::DecodeError;
+use tickwire_wire::{BigEndian, DecodeError, Field};
 
 use crate::lwar::{EntityId, Id, PlayerId, Reader, Writer};
 
@@ -105,18 +105,6 @@ impl<'a, T: Record> Records<'a, T> {
             .filter_map(|chunk| T::decode(&mut Reader::new(chunk)).ok())
     }
 
-    pub(super) fn decode(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        let count = r.u8("num")?;
-        if r.is_traced() {
-            return Self::decode_traced(r, count);
-        }
-        let bytes = r.records(T::NAME, count, T::SIZE)?;
-        Ok(Self {
-            bytes,
-            record: PhantomData,
-        })
-    }
-
     #[cold]
     fn decode_traced(r: &mut Reader<'a>, count: u8) -> Result<Self, DecodeError> {
         let bytes = r.peek(usize::from(count) * T::SIZE);
@@ -128,12 +116,26 @@ impl<'a, T: Record> Records<'a, T> {
             record: PhantomData,
         })
     }
+}
+
+impl<'a, T: Record> Field<'a, BigEndian> for Records<'a, T> {
+    fn read(r: &mut Reader<'a>, _field: &'static str) -> Result<Self, DecodeError> {
+        let count = r.u8("num")?;
+        if r.is_traced() {
+            return Self::decode_traced(r, count);
+        }
+        let bytes = r.records(T::NAME, count, T::SIZE)?;
+        Ok(Self {
+            bytes,
+            record: PhantomData,
+        })
+    }
 
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "`new` and `decode` allow at most 255"
+        reason = "`new` and `read` allow at most 255"
     )]
-    pub(super) fn encode(&self, w: &mut Writer<'_>) {
+    fn write(&self, w: &mut Writer<'_>) {
         w.u8(self.len() as u8);
         w.bytes(self.bytes);
     }
@@ -182,7 +184,7 @@ macro_rules! record {
             #[inline]
             fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
                 Ok(Self {
-                    $id: $id_type::decode(r)?,
+                    $id: Field::read(r, "id")?,
                     $($field: r.$number(stringify!($field))?,)+
                 })
             }

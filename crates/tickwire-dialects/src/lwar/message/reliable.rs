@@ -1,6 +1,6 @@
 //! The messages that are repeated until acknowledged.
 
-use tickwire_wire::DecodeError;
+use tickwire_wire::{BigEndian, DecodeError, Field, Messages, messages};
 
 use super::Kind;
 use crate::lwar::limits::{CHAT_MAX, NAME_MAX};
@@ -104,140 +104,99 @@ impl BadText {
     }
 }
 
-/// Content that may be forbidden for the reason `E`, inside a message whose end is known.
-type Content<T, E = BadText> = Result<Result<T, E>, DecodeError>;
+messages!(Reliable in BigEndian {
+    1 Connect { name: "name" by NameText },
+    2 Disconnect,
+    3 Join { player: "player", name: "name" by NameText },
+    4 Leave { player: "player" },
+    5 Chat { player: "player", text: "message" by ChatText },
+    6 Add { entity: "entity", owner: "player", kind: "type" },
+    7 Remove { entity: "entity" },
+    8 Selection { player: "player", selection: "selection" },
+    9 Name { player: "player", name: "name" by NameText },
+    10 Synced,
+});
 
 impl<'a> Reliable<'a> {
-    /// The id on the wire.
-    pub const fn id(&self) -> u8 {
-        match self {
-            Self::Connect { .. } => 1,
-            Self::Disconnect => 2,
-            Self::Join { .. } => 3,
-            Self::Leave { .. } => 4,
-            Self::Chat { .. } => 5,
-            Self::Add { .. } => 6,
-            Self::Remove { .. } => 7,
-            Self::Selection { .. } => 8,
-            Self::Name { .. } => 9,
-            Self::Synced => 10,
-        }
-    }
-
     /// Reads what follows id and number; `None` if the id is unknown.
     pub(super) fn decode(
         id: u8,
         r: &mut Reader<'a>,
     ) -> Result<Option<Result<Self, BadText>>, DecodeError> {
-        Ok(Some(match id {
-            1 => name(r)?.map(|name| Self::Connect { name }),
-            2 => Ok(Self::Disconnect),
-            3 => {
-                let player = PlayerId::decode(r)?;
-                name(r)?.map(|name| Self::Join { player, name })
+        match Self::read_fields(id, r, usize::MAX) {
+            // Both are of a text, which is the last field and was read to its end.
+            Err(bad @ (DecodeError::TooLong { .. } | DecodeError::NotUtf8 { .. })) => {
+                Ok(Some(Err(match id {
+                    5 => BadText::Chat(bad),
+                    _ => BadText::Name(bad),
+                })))
             }
-            4 => Ok(Self::Leave {
-                player: PlayerId::decode(r)?,
-            }),
-            5 => {
-                let player = PlayerId::decode(r)?;
-                chat(r)?.map(|text| Self::Chat { player, text })
-            }
-            6 => Ok(Self::Add {
-                entity: EntityId::decode(r)?,
-                owner: PlayerId::decode(r)?,
-                kind: kind(r, "type")?,
-            }),
-            7 => Ok(Self::Remove {
-                entity: EntityId::decode(r)?,
-            }),
-            8 => {
-                let player = PlayerId::decode(r)?;
-                let ship = kind(r, "ship")?;
-                let mut weapons = [Kind::NONE; 4];
-                for weapon in &mut weapons {
-                    *weapon = kind(r, "weapon")?;
-                }
-                Ok(Self::Selection {
-                    player,
-                    selection: Selection { ship, weapons },
-                })
-            }
-            9 => {
-                let player = PlayerId::decode(r)?;
-                name(r)?.map(|name| Self::Name { player, name })
-            }
-            10 => Ok(Self::Synced),
-            _ => return Ok(None),
-        }))
+            read => Ok(read?.map(Ok)),
+        }
     }
 
     /// Writes the message under number `seq`.
     pub fn encode(&self, seq: u32, w: &mut Writer<'_>) {
-        w.u8(self.id());
+        w.u8(self.number());
         w.u32(seq);
-        match *self {
-            Self::Connect { name } => write_text(w, name),
-            Self::Disconnect | Self::Synced => {}
-            Self::Join { player, name } | Self::Name { player, name } => {
-                player.encode(w);
-                write_text(w, name);
-            }
-            Self::Leave { player } => player.encode(w),
-            Self::Chat { player, text } => {
-                player.encode(w);
-                write_text(w, text);
-            }
-            Self::Add {
-                entity,
-                owner,
-                kind,
-            } => {
-                entity.encode(w);
-                owner.encode(w);
-                w.u8(kind.0);
-            }
-            Self::Remove { entity } => entity.encode(w),
-            Self::Selection { player, selection } => {
-                player.encode(w);
-                w.u8(selection.ship.0);
-                selection.weapons.iter().for_each(|weapon| w.u8(weapon.0));
-            }
+        self.write_fields(w);
+    }
+}
+
+/// A text of at most so many bytes, behind its length.
+struct Text<const LIMIT: u8>;
+
+type NameText = Text<NAME_MAX>;
+type ChatText = Text<CHAT_MAX>;
+
+impl<const LIMIT: u8> Text<LIMIT> {
+    /// A text that must not be said is read to its end before it is refused.
+    fn read<'a>(r: &mut Reader<'a>, field: &'static str) -> Result<&'a str, DecodeError> {
+        let length = r.u8("len")?;
+        let within = r.limit(field, length.into(), LIMIT.into());
+        match r.text(field, length.into()) {
+            Err(cut @ DecodeError::Truncated { .. }) => Err(cut),
+            read => within.and(read),
         }
     }
-}
 
-fn name<'a>(r: &mut Reader<'a>) -> Content<&'a str> {
-    Ok(text(r, "name", NAME_MAX)?.map_err(BadText::Name))
-}
-
-fn chat<'a>(r: &mut Reader<'a>) -> Content<&'a str> {
-    Ok(text(r, "message", CHAT_MAX)?.map_err(BadText::Chat))
-}
-
-fn text<'a>(r: &mut Reader<'a>, field: &'static str, limit: u8) -> Content<&'a str, DecodeError> {
-    let length = r.u8("len")?;
-    let within = r.limit(field, length.into(), limit.into());
-    match r.text(field, length.into()) {
-        Err(cut @ DecodeError::Truncated { .. }) => Err(cut),
-        read => Ok(within.and(read)),
+    /// One above 255 bytes is cut at a character border.
+    fn write(text: &str, w: &mut Writer<'_>) {
+        let text = text
+            .get(..text.floor_char_boundary(u8::MAX.into()))
+            .unwrap_or_default();
+        #[expect(clippy::cast_possible_truncation, reason = "cut above")]
+        w.u8(text.len() as u8);
+        w.bytes(text.as_bytes());
     }
 }
 
-fn kind(r: &mut Reader<'_>, field: &'static str) -> Result<Kind, DecodeError> {
-    let kind = Kind(r.u8(field)?);
-    r.means(kind.name());
-    Ok(kind)
+impl Field<'_, BigEndian> for Kind {
+    fn read(r: &mut Reader<'_>, field: &'static str) -> Result<Self, DecodeError> {
+        let kind = Self(r.u8(field)?);
+        r.means(kind.name());
+        Ok(kind)
+    }
+
+    fn write(&self, w: &mut Writer<'_>) {
+        w.u8(self.0);
+    }
 }
 
-/// Writes length and bytes; a text above 255 bytes is cut at a character border.
-fn write_text(w: &mut Writer<'_>, text: &str) {
-    let text = text
-        .get(..text.floor_char_boundary(u8::MAX.into()))
-        .unwrap_or_default();
-    #[expect(clippy::cast_possible_truncation, reason = "cut above")]
-    w.u8(text.len() as u8);
-    w.bytes(text.as_bytes());
+impl Field<'_, BigEndian> for Selection {
+    fn read(r: &mut Reader<'_>, _field: &'static str) -> Result<Self, DecodeError> {
+        let ship = Field::read(r, "ship")?;
+        let mut weapons = [Kind::NONE; 4];
+        for weapon in &mut weapons {
+            *weapon = Field::read(r, "weapon")?;
+        }
+        Ok(Self { ship, weapons })
+    }
+
+    fn write(&self, w: &mut Writer<'_>) {
+        self.ship.write(w);
+        self.weapons.iter().for_each(|weapon| weapon.write(w));
+    }
 }
 
 #[cfg(test)]

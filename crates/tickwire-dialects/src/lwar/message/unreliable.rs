@@ -1,6 +1,6 @@
 //! The messages that are sent once and replaced by the next.
 
-use tickwire_wire::DecodeError;
+use tickwire_wire::{BigEndian, DecodeError, Field, Messages, messages};
 
 use super::{Body, Circle, Place, PlayerScore, Ray, Records};
 use crate::lwar::input::{History, Point};
@@ -65,66 +65,44 @@ const BUTTON_FIELDS: [&str; 10] = [
     "shooting 3",
 ];
 
-impl<'a> Unreliable<'a> {
-    /// The id on the wire.
-    pub const fn id(&self) -> u8 {
-        match self {
-            Self::Stats(_) => 101,
-            Self::Input(_) => 103,
-            Self::Full => 104,
-            Self::Collision(_) => 105,
-            Self::Update(_) => 110,
-            Self::UpdatePos(_) => 111,
-            Self::UpdateRay(_) => 112,
-            Self::UpdateCircle(_) => 113,
-        }
-    }
+messages!(Unreliable in BigEndian {
+    101 Stats(scores: "scores"),
+    103 Input(input: "input"),
+    104 Full,
+    105 Collision(collision: "collision"),
+    110 Update(bodies: "bodies"),
+    111 UpdatePos(places: "places"),
+    112 UpdateRay(rays: "rays"),
+    113 UpdateCircle(circles: "circles"),
+});
 
-    /// Reads what follows the id; `None` if the id is unknown.
-    pub(super) fn decode(id: u8, r: &mut Reader<'a>) -> Result<Option<Self>, DecodeError> {
-        Ok(Some(match id {
-            101 => Self::Stats(Records::decode(r)?),
-            103 => Self::Input(Input::decode(r)?),
-            104 => Self::Full,
-            105 => Self::Collision(Collision {
-                entities: [EntityId::decode(r)?, EntityId::decode(r)?],
-                x: r.i16("x")?,
-                y: r.i16("y")?,
-            }),
-            110 => Self::Update(Records::decode(r)?),
-            111 => Self::UpdatePos(Records::decode(r)?),
-            112 => Self::UpdateRay(Records::decode(r)?),
-            113 => Self::UpdateCircle(Records::decode(r)?),
-            _ => return Ok(None),
-        }))
-    }
-
+impl Unreliable<'_> {
     /// Writes id and fields.
     pub fn encode(&self, w: &mut Writer<'_>) {
-        w.u8(self.id());
-        match self {
-            Self::Stats(scores) => scores.encode(w),
-            Self::Input(input) => input.encode(w),
-            Self::Full => {}
-            Self::Collision(collision) => {
-                collision
-                    .entities
-                    .iter()
-                    .for_each(|entity| entity.encode(w));
-                w.i16(collision.x);
-                w.i16(collision.y);
-            }
-            Self::Update(bodies) => bodies.encode(w),
-            Self::UpdatePos(places) => places.encode(w),
-            Self::UpdateRay(rays) => rays.encode(w),
-            Self::UpdateCircle(circles) => circles.encode(w),
-        }
+        w.u8(self.number());
+        self.write_fields(w);
     }
 }
 
-impl Input {
-    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let player = PlayerId::decode(r)?;
+impl Field<'_, BigEndian> for Collision {
+    fn read(r: &mut Reader<'_>, _field: &'static str) -> Result<Self, DecodeError> {
+        Ok(Self {
+            entities: [Field::read(r, "entity")?, Field::read(r, "entity")?],
+            x: r.i16("x")?,
+            y: r.i16("y")?,
+        })
+    }
+
+    fn write(&self, w: &mut Writer<'_>) {
+        self.entities.iter().for_each(|entity| entity.write(w));
+        w.i16(self.x);
+        w.i16(self.y);
+    }
+}
+
+impl Field<'_, BigEndian> for Input {
+    fn read(r: &mut Reader<'_>, _field: &'static str) -> Result<Self, DecodeError> {
+        let player = Field::read(r, "player")?;
         let frame = r.u32("frameNo")?;
         let mut history = History::default();
         for (byte, field) in history.0.iter_mut().zip(BUTTON_FIELDS) {
@@ -142,8 +120,8 @@ impl Input {
         })
     }
 
-    fn encode(&self, w: &mut Writer<'_>) {
-        self.player.encode(w);
+    fn write(&self, w: &mut Writer<'_>) {
+        self.player.write(w);
         w.u32(self.frame);
         w.bytes(&self.history.0);
         w.i16(self.aim.x);

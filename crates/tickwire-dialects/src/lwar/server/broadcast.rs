@@ -8,6 +8,8 @@ use alloc::vec::Vec;
 
 use tickwire_session::Instant;
 
+use tickwire_wire::Messages as _;
+
 use super::entities::{Entities, Shape};
 use crate::lwar::limits::{COLLISIONS_WAITING, PLAYERS_MAX, STATS_PERIOD};
 use crate::lwar::message::{
@@ -57,7 +59,7 @@ impl Broadcast {
     pub(super) fn new(now: Instant) -> Self {
         let empty = Records::<Body>::new(&[]);
         let list = |message: Unreliable<'_>, record| List {
-            id: message.id(),
+            id: message.number(),
             record,
             bytes: Vec::new(),
         };

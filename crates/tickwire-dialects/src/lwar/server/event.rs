@@ -4,6 +4,7 @@ use alloc::string::String;
 use core::fmt;
 
 use tickwire_session::counters;
+use tickwire_wire::display_enum;
 
 use crate::lwar::PlayerId;
 use crate::lwar::limits::ENTITIES_MAX;
@@ -50,34 +51,23 @@ pub enum ServerEvent {
     },
 }
 
-/// Why a player is gone.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Departure {
-    /// It said so.
-    Disconnected,
-    /// Nothing was heard of it.
-    TimedOut,
-    /// It stopped acknowledging, or could not keep up.
-    FellBehind,
-    /// It broke the protocol too often.
-    Violations,
-    /// The game sent it away.
-    Kicked,
-    /// The server ends.
-    ShutDown,
-}
-
-impl fmt::Display for Departure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Disconnected => "left",
-            Self::TimedOut => "timed out",
-            Self::FellBehind => "fell behind",
-            Self::Violations => "broke the protocol too often",
-            Self::Kicked => "was sent away",
-            Self::ShutDown => "left: the server ends",
-        })
+display_enum! {
+    /// Why a player is gone.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum Departure {
+        /// It said so.
+        Disconnected => "left",
+        /// Nothing was heard of it.
+        TimedOut => "timed out",
+        /// It stopped acknowledging, or could not keep up.
+        FellBehind => "fell behind",
+        /// It broke the protocol too often.
+        Violations => "broke the protocol too often",
+        /// The game sent it away.
+        Kicked => "was sent away",
+        /// The server ends.
+        ShutDown => "left: the server ends",
     }
 }
 

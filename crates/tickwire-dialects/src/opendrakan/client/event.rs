@@ -2,11 +2,11 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 use core::time::Duration;
 
 use tickwire_session::counters;
 use tickwire_state::Tick;
+use tickwire_wire::display_enum;
 
 use crate::opendrakan::{AssetRef, DatabaseId, ObjectId};
 
@@ -27,34 +27,23 @@ pub enum Phase {
     Ended(EndReason),
 }
 
-/// Why it is over.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum EndReason {
-    /// No server answered.
-    Unreachable,
-    /// The server ended the stream.
-    ServerClosed,
-    /// The server fell silent.
-    TimedOut,
-    /// The server's stream did not decode.
-    Undecodable,
-    /// The server uses more databases than a client accepts.
-    TooManyDatabases,
-    /// This client went.
-    Disconnected,
-}
-
-impl fmt::Display for EndReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unreachable => "no server answered: check the address and that it runs",
-            Self::ServerClosed => "the server ended the connection",
-            Self::TimedOut => "the server fell silent",
-            Self::Undecodable => "the server sent what is not the protocol",
-            Self::TooManyDatabases => "the server uses too many databases",
-            Self::Disconnected => "you left",
-        })
+display_enum! {
+    /// Why it is over.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum EndReason {
+        /// No server answered.
+        Unreachable => "no server answered: check the address and that it runs",
+        /// The server ended the stream.
+        ServerClosed => "the server ended the connection",
+        /// The server fell silent.
+        TimedOut => "the server fell silent",
+        /// The server's stream did not decode.
+        Undecodable => "the server sent what is not the protocol",
+        /// The server uses more databases than a client accepts.
+        TooManyDatabases => "the server uses too many databases",
+        /// This client went.
+        Disconnected => "you left",
     }
 }
 
@@ -124,29 +113,19 @@ pub enum ClientEvent {
     Ended(EndReason),
 }
 
-/// Why an action cannot be sent.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum ActError {
-    /// There is no connection yet, or no more.
-    NotConnected,
-    /// The server has not read what was sent before.
-    TooMuchWaiting,
-    /// A stick's place must be made of numbers.
-    NotFinite,
-}
-
-impl fmt::Display for ActError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotConnected => "there is no connection",
-            Self::TooMuchWaiting => "the server has not read what was sent before",
-            Self::NotFinite => "a stick's place must be finite",
-        })
+display_enum! {
+    /// Why an action cannot be sent.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum ActError: Error {
+        /// There is no connection yet, or no more.
+        NotConnected => "there is no connection",
+        /// The server has not read what was sent before.
+        TooMuchWaiting => "the server has not read what was sent before",
+        /// A stick's place must be made of numbers.
+        NotFinite => "a stick's place must be finite",
     }
 }
-
-impl core::error::Error for ActError {}
 
 counters! {
     /// What a client refused or noticed, by cause.

@@ -2,7 +2,8 @@
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
-use core::fmt;
+
+use tickwire_wire::display_enum;
 
 use crate::opendrakan::{AssetRef, ClassId, DatabaseId, ObjectId};
 
@@ -75,31 +76,22 @@ impl Classes {
     }
 }
 
-/// Why a client cannot play.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum LoadError {
-    /// The server has not said what to load, or it is loaded already.
-    NotAsked,
-    /// The application lacks a database that the server uses.
-    MissingDatabase {
-        /// The server's number.
-        database: DatabaseId,
-        /// Its file, relative to the engine's root.
-        path: String,
-    },
-}
-
-impl fmt::Display for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAsked => f.write_str("there is nothing to load"),
-            Self::MissingDatabase { path, .. } => write!(f, "the database {path:?} is missing"),
-        }
+display_enum! {
+    /// Why a client cannot play.
+    #[derive(Clone, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum LoadError: Error {
+        /// The server has not said what to load, or it is loaded already.
+        NotAsked => "there is nothing to load",
+        /// The application lacks a database that the server uses.
+        MissingDatabase {
+            /// The server's number.
+            database: DatabaseId,
+            /// Its file, relative to the engine's root.
+            path: String,
+        } => "the database {path:?} is missing",
     }
 }
-
-impl core::error::Error for LoadError {}
 
 /// The server's numbers of databases, turned into the application's.
 #[derive(Clone, Debug, Default)]

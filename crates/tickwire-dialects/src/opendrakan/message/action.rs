@@ -1,6 +1,6 @@
 //! What players do.
 
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, Field, LittleEndian, coded_enum};
 
 use super::body::finite;
 use crate::opendrakan::{Reader, Writer};
@@ -29,35 +29,37 @@ pub struct AnalogAction {
     pub y: f32,
 }
 
-/// What happened to a button.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum ActionState {
-    /// It was pressed.
-    Begin,
-    /// It was released.
-    End,
-    /// It is still held.
-    Repeat,
+coded_enum! {
+    /// What happened to a button.
+    #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+    pub enum ActionState: u8 {
+        /// It was pressed.
+        0 Begin "begin",
+        /// It was released.
+        1 End "end",
+        /// It is still held.
+        2 Repeat "repeat",
+    }
 }
 
-impl Action {
-    pub(super) fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+impl Field<'_, LittleEndian> for Action {
+    fn read(r: &mut Reader<'_>, _field: &'static str) -> Result<Self, DecodeError> {
         Ok(Self {
             real_time: moment(r)?,
             code: r.u32("action code")?,
-            state: ActionState::decode(r)?,
+            state: Field::read(r, "action state")?,
         })
     }
 
-    pub(super) fn encode(self, w: &mut Writer<'_>) {
+    fn write(&self, w: &mut Writer<'_>) {
         w.f64(self.real_time);
         w.u32(self.code);
-        w.u8(self.state.number());
+        self.state.write(w);
     }
 }
 
-impl AnalogAction {
-    pub(super) fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+impl Field<'_, LittleEndian> for AnalogAction {
+    fn read(r: &mut Reader<'_>, _field: &'static str) -> Result<Self, DecodeError> {
         Ok(Self {
             real_time: moment(r)?,
             code: r.u32("action code")?,
@@ -66,33 +68,11 @@ impl AnalogAction {
         })
     }
 
-    pub(super) fn encode(self, w: &mut Writer<'_>) {
+    fn write(&self, w: &mut Writer<'_>) {
         w.f64(self.real_time);
         w.u32(self.code);
         w.f32(self.x);
         w.f32(self.y);
-    }
-}
-
-impl ActionState {
-    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let state = r.u8("action state")?;
-        let (state, word) = match state {
-            0 => (Self::Begin, "begin"),
-            1 => (Self::End, "end"),
-            2 => (Self::Repeat, "repeat"),
-            other => return Err(r.refuse("action state", other.into())),
-        };
-        r.means(word);
-        Ok(state)
-    }
-
-    const fn number(self) -> u8 {
-        match self {
-            Self::Begin => 0,
-            Self::End => 1,
-            Self::Repeat => 2,
-        }
     }
 }
 

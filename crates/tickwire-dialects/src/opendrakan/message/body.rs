@@ -1,13 +1,10 @@
 //! The fields of each type, in the order of the wire.
 
-use tickwire_session::Token;
 use tickwire_state::Tick;
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, Field};
 
-use super::{
-    Action, AnalogAction, AssetRef, BasicChanges, Confirm, Kind, Lifecycle, Message, ObjectChange,
-};
-use crate::opendrakan::{DatabaseId, ObjectId, Reader, Writer, path};
+use super::{BasicChanges, Confirm, Kind, Message, ObjectChange};
+use crate::opendrakan::{Reader, Writer, path};
 
 /// Reads the fields of a kind, the last of which may reach to `end`.
 pub(super) fn decode<'a>(
@@ -17,7 +14,7 @@ pub(super) fn decode<'a>(
 ) -> Result<Message<'a>, DecodeError> {
     Ok(match kind {
         Kind::DatabaseEntry => Message::DatabaseEntry {
-            database: DatabaseId(r.u32("database")?),
+            database: Field::read(r, "database")?,
             path: path::decode(r, "path", end - r.position())?,
         },
         Kind::LoadLevel => Message::LoadLevel {
@@ -29,11 +26,11 @@ pub(super) fn decode<'a>(
         | Kind::ObjectCreated
         | Kind::LifecycleChanged => Message::ObjectChanged {
             tick: tick(r)?,
-            object: object(r, "object")?,
+            object: Field::read(r, "object")?,
             change: match kind {
                 Kind::ObjectStates => ObjectChange::States(BasicChanges::decode(r)?),
-                Kind::ObjectCreated => ObjectChange::Created(object(r, "prototype")?),
-                Kind::LifecycleChanged => ObjectChange::Lifecycle(Lifecycle::decode(r)?),
+                Kind::ObjectCreated => ObjectChange::Created(Field::read(r, "prototype")?),
+                Kind::LifecycleChanged => ObjectChange::Lifecycle(Field::read(r, "new state")?),
                 _ => ObjectChange::ExtraStates(r.bytes("states", end - r.position())?),
             },
         },
@@ -45,29 +42,29 @@ pub(super) fn decode<'a>(
         },
         Kind::ObjectMessage => Message::ObjectMessage {
             channel: r.u32("channel")?,
-            sender: object(r, "sender")?,
-            receiver: object(r, "receiver")?,
+            sender: Field::read(r, "sender")?,
+            receiver: Field::read(r, "receiver")?,
             real_time: real_time(r)?,
             body: r.bytes("body", end - r.position())?,
         },
         Kind::ObjectAnimation => Message::ObjectAnimation {
             real_time: real_time(r)?,
-            object: object(r, "object")?,
-            animation: AssetRef::decode(r)?,
+            object: Field::read(r, "object")?,
+            animation: Field::read(r, "asset")?,
             channel: r.i32("channel")?,
             speed: finite(r, "speed")?,
         },
         Kind::AcknowledgeSnapshot => Message::AcknowledgeSnapshot {
             tick: Tick(r.u64("tick")?),
         },
-        Kind::Action => Message::Action(Action::decode(r)?),
-        Kind::AnalogAction => Message::AnalogAction(AnalogAction::decode(r)?),
+        Kind::Action => Message::Action(Field::read(r, "action")?),
+        Kind::AnalogAction => Message::AnalogAction(Field::read(r, "action")?),
         Kind::Sound => Message::Sound {
             real_time: real_time(r)?,
-            sound: AssetRef::decode(r)?,
+            sound: Field::read(r, "asset")?,
         },
         Kind::Attach => Message::Attach {
-            token: Token(r.u64("token")?),
+            token: Field::read(r, "token")?,
         },
     })
 }
@@ -94,8 +91,8 @@ pub(super) fn encode(message: &Message<'_>, w: &mut Writer<'_>) {
         }
         Message::ConfirmSnapshot(confirm) => confirm.encode(w),
         Message::AcknowledgeSnapshot { tick } => w.u64(tick.0),
-        Message::Action(action) => action.encode(w),
-        Message::AnalogAction(action) => action.encode(w),
+        Message::Action(action) => action.write(w),
+        Message::AnalogAction(action) => action.write(w),
         Message::Attach { token } => w.u64(token.0),
         Message::GlobalMessage {
             channel,
@@ -128,13 +125,13 @@ pub(super) fn encode(message: &Message<'_>, w: &mut Writer<'_>) {
         } => {
             w.f64(real_time);
             w.u32(object.0);
-            animation.encode(w);
+            animation.write(w);
             w.i32(channel);
             w.f32(speed);
         }
         Message::Sound { real_time, sound } => {
             w.f64(real_time);
-            sound.encode(w);
+            sound.write(w);
         }
     }
 }
@@ -145,10 +142,6 @@ pub(super) fn tick(r: &mut Reader<'_>) -> Result<Tick, DecodeError> {
         0 => Err(r.refuse("tick", 0)),
         tick => Ok(Tick(tick)),
     }
-}
-
-fn object(r: &mut Reader<'_>, field: &'static str) -> Result<ObjectId, DecodeError> {
-    r.u32(field).map(ObjectId)
 }
 
 /// A moment of the server's clock, as a server states it.
@@ -167,17 +160,4 @@ pub(super) fn finite(r: &mut Reader<'_>, field: &'static str) -> Result<f32, Dec
         return Err(r.refuse(field, value.to_bits().into()));
     }
     Ok(value)
-}
-
-impl AssetRef {
-    fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let asset = r.u16("asset")?;
-        let database = DatabaseId(r.u32("database")?);
-        Ok(Self { database, asset })
-    }
-
-    fn encode(self, w: &mut Writer<'_>) {
-        w.u16(self.asset);
-        w.u32(self.database.0);
-    }
 }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use tickwire_state::Tick;
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, coded_enum};
 
 use super::{Kind, body, frame};
 use crate::opendrakan::bundle::{self, Change};
@@ -58,48 +58,19 @@ impl Confirm {
     }
 }
 
-/// How far an object's life has come.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Lifecycle {
-    /// It exists.
-    #[default]
-    Loaded,
-    /// It is part of the scene.
-    Spawned,
-    /// It acts by itself.
-    Running,
-    /// It is gone.
-    Destroyed,
-}
-
-impl Lifecycle {
-    pub(super) fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let number = r.u8("new state")?;
-        let Some((lifecycle, word)) = Self::of(number) else {
-            return Err(r.refuse("new state", number.into()));
-        };
-        r.means(word);
-        Ok(lifecycle)
-    }
-
-    /// The lifecycle of a number, and its word.
-    pub(in crate::opendrakan) const fn of(number: u8) -> Option<(Self, &'static str)> {
-        Some(match number {
-            0 => (Self::Loaded, "loaded"),
-            1 => (Self::Spawned, "spawned"),
-            2 => (Self::Running, "running"),
-            3 => (Self::Destroyed, "destroyed"),
-            _ => return None,
-        })
-    }
-
-    pub(in crate::opendrakan) const fn number(self) -> u8 {
-        match self {
-            Self::Loaded => 0,
-            Self::Spawned => 1,
-            Self::Running => 2,
-            Self::Destroyed => 3,
-        }
+coded_enum! {
+    /// How far an object's life has come.
+    #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+    pub enum Lifecycle: u8 {
+        /// It exists.
+        #[default]
+        0 Loaded "loaded",
+        /// It is part of the scene.
+        1 Spawned "spawned",
+        /// It acts by itself.
+        2 Running "running",
+        /// It is gone.
+        3 Destroyed "destroyed",
     }
 }
 

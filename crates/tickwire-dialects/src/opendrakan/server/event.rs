@@ -1,9 +1,9 @@
 //! What a server tells its game: who came, acted and went, and what was refused.
 
-use core::fmt;
 use core::time::Duration;
 
 use tickwire_session::{Addr, counters};
+use tickwire_wire::display_enum;
 
 use crate::opendrakan::ClientId;
 use crate::opendrakan::message::ActionState;
@@ -52,34 +52,23 @@ pub enum ServerEvent {
     },
 }
 
-/// Why a client is gone.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Departure {
-    /// It ended its stream.
-    Disconnected,
-    /// It was silent for too long.
-    TimedOut,
-    /// Its stream did not decode.
-    Undecodable,
-    /// It did not read what it was sent.
-    FellBehind,
-    /// The game sent it away.
-    Kicked,
-    /// The server ends.
-    ShutDown,
-}
-
-impl fmt::Display for Departure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Disconnected => "left",
-            Self::TimedOut => "timed out",
-            Self::Undecodable => "sent what is not the protocol",
-            Self::FellBehind => "fell behind",
-            Self::Kicked => "was sent away",
-            Self::ShutDown => "left: the server ends",
-        })
+display_enum! {
+    /// Why a client is gone.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum Departure {
+        /// It ended its stream.
+        Disconnected => "left",
+        /// It was silent for too long.
+        TimedOut => "timed out",
+        /// Its stream did not decode.
+        Undecodable => "sent what is not the protocol",
+        /// It did not read what it was sent.
+        FellBehind => "fell behind",
+        /// The game sent it away.
+        Kicked => "was sent away",
+        /// The server ends.
+        ShutDown => "left: the server ends",
     }
 }
 

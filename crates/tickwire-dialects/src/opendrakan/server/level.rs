@@ -2,9 +2,9 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use tickwire_state::{Quat, Vec3};
+use tickwire_wire::display_enum;
 
 use crate::opendrakan::limits::{DATABASES_MAX, OBJECTS_MAX};
 use crate::opendrakan::message::Lifecycle;
@@ -69,113 +69,80 @@ impl State {
     }
 }
 
-/// Why a server cannot serve a level, or a savegame of it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum LevelError {
-    /// A path that clients would refuse.
-    Path {
-        /// Which.
-        path: String,
-        /// Why.
-        why: BadPath,
-    },
-    /// More than [`DATABASES_MAX`] databases.
-    TooManyDatabases,
-    /// An object that cannot be.
-    Object {
-        /// Which.
-        object: ObjectId,
-        /// Why.
-        why: CreateError,
-    },
-    /// A state that an object cannot have.
-    State {
-        /// Whose.
-        object: ObjectId,
-        /// Why.
-        why: StateError,
-    },
-}
-
-impl fmt::Display for LevelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Path { path, why } => write!(f, "{path:?}: {why}"),
-            Self::TooManyDatabases => write!(f, "a level has at most {DATABASES_MAX} databases"),
-            Self::Object { object, why } => write!(f, "{object}: {why}"),
-            Self::State { object, why } => write!(f, "{object}: {why}"),
-        }
+display_enum! {
+    /// Why a server cannot serve a level, or a savegame of it.
+    #[derive(Clone, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum LevelError: Error {
+        /// A path that clients would refuse.
+        Path {
+            /// Which.
+            path: String,
+            /// Why.
+            why: BadPath,
+        } => "{path:?}: {why}",
+        /// More than [`DATABASES_MAX`] databases.
+        TooManyDatabases => "a level has at most {DATABASES_MAX} databases",
+        /// An object that cannot be.
+        Object {
+            /// Which.
+            object: ObjectId,
+            /// Why.
+            why: CreateError,
+        } => "{object}: {why}",
+        /// A state that an object cannot have.
+        State {
+            /// Whose.
+            object: ObjectId,
+            /// Why.
+            why: StateError,
+        } => "{object}: {why}",
     }
 }
 
-impl core::error::Error for LevelError {}
-
-/// Why an object cannot be there.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum CreateError {
-    /// Nobody registered its class.
-    UnknownClass {
-        /// Which.
-        class: ClassId,
-    },
-    /// The prototype is neither there nor of the level.
-    UnknownPrototype,
-    /// Another object has or had the number.
-    IdTaken {
-        /// Which.
-        object: ObjectId,
-    },
-    /// There are [`OBJECTS_MAX`] objects, or all numbers are used up.
-    TooMany,
-}
-
-impl fmt::Display for CreateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownClass { class } => write!(f, "class {} is not registered", class.0),
-            Self::UnknownPrototype => f.write_str("the prototype does not exist"),
-            Self::IdTaken { object } => write!(f, "the number of {object} is taken"),
-            Self::TooMany => write!(f, "there are {OBJECTS_MAX} objects already"),
-        }
+display_enum! {
+    /// Why an object cannot be there.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum CreateError: Error {
+        /// Nobody registered its class.
+        UnknownClass {
+            /// Which.
+            class: ClassId,
+        } => "class {} is not registered" (class.0),
+        /// The prototype is neither there nor of the level.
+        UnknownPrototype => "the prototype does not exist",
+        /// Another object has or had the number.
+        IdTaken {
+            /// Which.
+            object: ObjectId,
+        } => "the number of {object} is taken",
+        /// There are [`OBJECTS_MAX`] objects, or all numbers are used up.
+        TooMany => "there are {OBJECTS_MAX} objects already",
     }
 }
 
-impl core::error::Error for CreateError {}
-
-/// Why a state cannot be set.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum StateError {
-    /// No such object is there.
-    UnknownObject {
-        /// Which.
-        object: ObjectId,
-    },
-    /// Its class has no such extra state.
-    UnknownState {
-        /// Its number among the basic and then the extra states.
-        number: usize,
-    },
-    /// The state holds another kind of value.
-    WrongKind {
-        /// The kind it holds.
-        expected: Kind,
-    },
-    /// A basic state must be made of numbers.
-    NotFinite,
-}
-
-impl fmt::Display for StateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownObject { object } => write!(f, "{object} is not there"),
-            Self::UnknownState { number } => write!(f, "the class has no state {number}"),
-            Self::WrongKind { expected } => write!(f, "the state holds {expected:?}"),
-            Self::NotFinite => f.write_str("a basic state must be finite"),
-        }
+display_enum! {
+    /// Why a state cannot be set.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum StateError: Error {
+        /// No such object is there.
+        UnknownObject {
+            /// Which.
+            object: ObjectId,
+        } => "{object} is not there",
+        /// Its class has no such extra state.
+        UnknownState {
+            /// Its number among the basic and then the extra states.
+            number: usize,
+        } => "the class has no state {number}",
+        /// The state holds another kind of value.
+        WrongKind {
+            /// The kind it holds.
+            expected: Kind,
+        } => "the state holds {expected:?}",
+        /// A basic state must be made of numbers.
+        NotFinite => "a basic state must be finite",
     }
 }
-
-impl core::error::Error for StateError {}

@@ -1,8 +1,7 @@
 //! Saving the world, and loading it into a new server.
 
-use core::fmt;
-
 use tickwire_state::Tick;
+use tickwire_wire::display_enum;
 
 use super::world::{Entry, Wanted};
 use super::{LevelError, Server, StateError};
@@ -12,29 +11,19 @@ use crate::opendrakan::savegame::{Fate, SavedObject, SavedStates, Savegame};
 use crate::opendrakan::snapshot::Object;
 use crate::opendrakan::{BASIC, ObjectId};
 
-/// Why a savegame cannot be loaded.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum RestoreError {
-    /// The server has begun: a savegame is loaded before its first tick and its first client.
-    Begun,
-    /// It is of another level.
-    OtherLevel,
-    /// What it holds does not fit the level.
-    Unfit(LevelError),
-}
-
-impl fmt::Display for RestoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Begun => f.write_str("the server runs already: load before its first tick"),
-            Self::OtherLevel => f.write_str("the savegame is of another level"),
-            Self::Unfit(why) => why.fmt(f),
-        }
+display_enum! {
+    /// Why a savegame cannot be loaded.
+    #[derive(Clone, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum RestoreError: Error {
+        /// The server has begun: a savegame is loaded before its first tick and its first client.
+        Begun => "the server runs already: load before its first tick",
+        /// It is of another level.
+        OtherLevel => "the savegame is of another level",
+        /// What it holds does not fit the level.
+        Unfit(why: LevelError) => "{why}",
     }
 }
-
-impl core::error::Error for RestoreError {}
 
 impl Server {
     /// What changed since the level was loaded.

@@ -5,9 +5,9 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::fmt;
 
 use tickwire_session::Peer;
+use tickwire_wire::display_enum;
 
 use super::sending::real_time;
 use super::{Server, peer_id};
@@ -48,29 +48,19 @@ pub struct Animation {
     pub speed: f32,
 }
 
-/// Why something cannot be said.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum SendError {
-    /// More than [`BODY_MAX`] bytes.
-    TooLong,
-    /// The asset's database is not in the table.
-    UnknownDatabase,
-    /// A speed that is no number.
-    NotFinite,
-}
-
-impl fmt::Display for SendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong => write!(f, "a message has at most {BODY_MAX} bytes"),
-            Self::UnknownDatabase => f.write_str("the database is not in the table"),
-            Self::NotFinite => f.write_str("a speed must be finite"),
-        }
+display_enum! {
+    /// Why something cannot be said.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum SendError: Error {
+        /// More than [`BODY_MAX`] bytes.
+        TooLong => "a message has at most {BODY_MAX} bytes",
+        /// The asset's database is not in the table.
+        UnknownDatabase => "the database is not in the table",
+        /// A speed that is no number.
+        NotFinite => "a speed must be finite",
     }
 }
-
-impl core::error::Error for SendError {}
 
 impl Server {
     /// Sends a message over a channel. It arrives whole and in order, at no particular tick.

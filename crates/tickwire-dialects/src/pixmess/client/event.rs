@@ -1,9 +1,9 @@
 //! How far a client has come, what it tells its application, and what it counts.
 
 use alloc::string::String;
-use core::fmt;
 
 use tickwire_session::counters;
+use tickwire_wire::display_enum;
 
 use super::Entity;
 use crate::pixmess::{Block, BlockId, Cell, ChunkId, EntityId, PlayerId, SetId};
@@ -23,36 +23,23 @@ pub enum Phase {
     Ended(EndReason),
 }
 
-/// Why it is over.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum EndReason {
-    /// No server answered.
-    Unreachable,
-    /// The server sent this client away, and said why.
-    Kicked(String),
-    /// The server fell silent.
-    TimedOut,
-    /// The connection ended.
-    Disconnected,
-    /// The server sent what is not pixmess.
-    Broken,
-    /// This client said that it goes.
-    Quit,
-}
-
-impl fmt::Display for EndReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreachable => {
-                f.write_str("no server answered: check the address and that it runs")
-            }
-            Self::Kicked(why) => write!(f, "the server sent you away: {why}"),
-            Self::TimedOut => f.write_str("the server fell silent"),
-            Self::Disconnected => f.write_str("the connection ended"),
-            Self::Broken => f.write_str("the server does not speak this protocol"),
-            Self::Quit => f.write_str("you left"),
-        }
+display_enum! {
+    /// Why it is over.
+    #[derive(Clone, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum EndReason {
+        /// No server answered.
+        Unreachable => "no server answered: check the address and that it runs",
+        /// The server sent this client away, and said why.
+        Kicked(why: String) => "the server sent you away: {why}",
+        /// The server fell silent.
+        TimedOut => "the server fell silent",
+        /// The connection ended.
+        Disconnected => "the connection ended",
+        /// The server sent what is not pixmess.
+        Broken => "the server does not speak this protocol",
+        /// This client said that it goes.
+        Quit => "you left",
     }
 }
 
@@ -90,41 +77,28 @@ pub enum ClientEvent {
     Ended(EndReason),
 }
 
-/// Why something cannot be done.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum ActError {
-    /// This client takes no part yet, or no more; a spectator never does.
-    NotPlaying,
-    /// Faster than the server allows.
-    TooFast,
-    /// It is empty, or longer than the protocol carries.
-    Length {
-        /// The most bytes allowed.
-        limit: usize,
-    },
-    /// Too far away for the server to know which cell is meant, or beyond the edge of the world.
-    TooFar,
-    /// The set does not exist, or this client speaks version 1.
-    UnknownSet,
-    /// The server has not taken what was said before.
-    TooMuchWaiting,
-}
-
-impl fmt::Display for ActError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotPlaying => f.write_str("this client takes no part"),
-            Self::TooFast => f.write_str("faster than the server allows"),
-            Self::Length { limit } => write!(f, "text must have 1 to {limit} bytes"),
-            Self::TooFar => f.write_str("too far away"),
-            Self::UnknownSet => f.write_str("there is no such layer set"),
-            Self::TooMuchWaiting => f.write_str("the server has not taken what was said before"),
-        }
+display_enum! {
+    /// Why something cannot be done.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum ActError: Error {
+        /// This client takes no part yet, or no more; a spectator never does.
+        NotPlaying => "this client takes no part",
+        /// Faster than the server allows.
+        TooFast => "faster than the server allows",
+        /// It is empty, or longer than the protocol carries.
+        Length {
+            /// The most bytes allowed.
+            limit: usize,
+        } => "text must have 1 to {limit} bytes",
+        /// Too far away for the server to know which cell is meant, or beyond the edge of the world.
+        TooFar => "too far away",
+        /// The set does not exist, or this client speaks version 1.
+        UnknownSet => "there is no such layer set",
+        /// The server has not taken what was said before.
+        TooMuchWaiting => "the server has not taken what was said before",
     }
 }
-
-impl core::error::Error for ActError {}
 
 counters! {
     /// What a client refused or noticed, by cause.

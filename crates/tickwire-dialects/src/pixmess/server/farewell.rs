@@ -1,8 +1,6 @@
 //! Why a connection has to end, and what it is told.
 
-use core::fmt;
-
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, display_enum};
 
 use super::ServerCounters;
 use crate::pixmess::message::VERSION_MISMATCH;
@@ -83,36 +81,24 @@ impl Fault {
 /// What everybody is told when the server ends.
 pub(super) const SHUT_DOWN: &str = "Server is shutting down!";
 
-/// Why a player is gone.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Departure {
-    /// It said so.
-    Quit,
-    /// Its connection ended.
-    Disconnected,
-    /// Nothing was heard of it.
-    TimedOut,
-    /// It did not read what it was sent.
-    FellBehind,
-    /// It broke the protocol.
-    Violation,
-    /// The game sent it away.
-    Kicked,
-    /// The server ends.
-    ShutDown,
-}
-
-impl fmt::Display for Departure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Quit => "left",
-            Self::Disconnected => "lost its connection",
-            Self::TimedOut => "timed out",
-            Self::FellBehind => "fell behind",
-            Self::Violation => "broke the protocol",
-            Self::Kicked => "was sent away",
-            Self::ShutDown => "left: the server ends",
-        })
+display_enum! {
+    /// Why a player is gone.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum Departure {
+        /// It said so.
+        Quit => "left",
+        /// Its connection ended.
+        Disconnected => "lost its connection",
+        /// Nothing was heard of it.
+        TimedOut => "timed out",
+        /// It did not read what it was sent.
+        FellBehind => "fell behind",
+        /// It broke the protocol.
+        Violation => "broke the protocol",
+        /// The game sent it away.
+        Kicked => "was sent away",
+        /// The server ends.
+        ShutDown => "left: the server ends",
     }
 }

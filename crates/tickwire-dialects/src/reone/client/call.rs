@@ -5,9 +5,9 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use tickwire_session::{CallOutcome, CallStatus};
+use tickwire_wire::display_enum;
 
 use crate::reone::message::{Answer, Method, Status};
 use crate::reone::{ModuleNumber, ObjectId};
@@ -29,22 +29,24 @@ pub enum CallReply {
     Bytes(Vec<u8>),
 }
 
-/// Why there is no answer.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum CallFailure {
-    /// There is no such method.
-    UnknownMethod,
-    /// The argument names nothing there is.
-    BadArgument,
-    /// Not for this client, or not now.
-    Refused,
-    /// What was answered is no answer to this question.
-    Undecodable,
-    /// No answer came in time.
-    TimedOut,
-    /// The connection ended first.
-    Disconnected,
+display_enum! {
+    /// Why there is no answer.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum CallFailure: Error {
+        /// There is no such method.
+        UnknownMethod => "there is no such method",
+        /// The argument names nothing there is.
+        BadArgument => "the argument names nothing there is",
+        /// Not for this client, or not now.
+        Refused => "the server refused",
+        /// What was answered is no answer to this question.
+        Undecodable => "the answer makes no sense",
+        /// No answer came in time.
+        TimedOut => "no answer came in time",
+        /// The connection ended first.
+        Disconnected => "the connection ended",
+    }
 }
 
 /// What is kept with a call.
@@ -106,18 +108,3 @@ pub(super) const fn status(status: Status) -> CallStatus {
         Status::Refused => CallStatus::Refused,
     }
 }
-
-impl fmt::Display for CallFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::UnknownMethod => "there is no such method",
-            Self::BadArgument => "the argument names nothing there is",
-            Self::Refused => "the server refused",
-            Self::Undecodable => "the answer makes no sense",
-            Self::TimedOut => "no answer came in time",
-            Self::Disconnected => "the connection ended",
-        })
-    }
-}
-
-impl core::error::Error for CallFailure {}

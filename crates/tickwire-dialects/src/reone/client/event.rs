@@ -6,6 +6,7 @@ use core::time::Duration;
 
 use tickwire_session::bulk::Fetched;
 use tickwire_session::counters;
+use tickwire_wire::display_enum;
 
 use super::call::{CallFailure, CallReply};
 use super::loading::{LoadFault, LoadProgress};
@@ -35,24 +36,26 @@ pub enum Phase {
     Ended(EndReason),
 }
 
-/// Why it is over.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum EndReason {
-    /// No server answered.
-    Unreachable,
-    /// The server refused; [`ClientEvent::Refused`] told in its own words.
-    Refused(Refusal),
-    /// The server ended the stream, and the client is not to come back.
-    ServerClosed,
-    /// The server fell silent, and the client is not to come back.
-    TimedOut,
-    /// The server's stream did not decode.
-    Undecodable,
-    /// The module cannot be loaded.
-    Load(LoadFault),
-    /// This client went.
-    Disconnected,
+display_enum! {
+    /// Why it is over.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum EndReason: Error {
+        /// No server answered.
+        Unreachable => "no server answered: check the address and that it runs",
+        /// The server refused; [`ClientEvent::Refused`] told in its own words.
+        Refused(reason: Refusal) => "the server refused: {}" (reason.name()),
+        /// The server ended the stream, and the client is not to come back.
+        ServerClosed => "the server ended the connection",
+        /// The server fell silent, and the client is not to come back.
+        TimedOut => "the server fell silent",
+        /// The server's stream did not decode.
+        Undecodable => "the server sent what is not the protocol",
+        /// The module cannot be loaded.
+        Load(fault: LoadFault) => "the module cannot be loaded: {fault}",
+        /// This client went.
+        Disconnected => "you left",
+    }
 }
 
 /// What the application is told.
@@ -170,41 +173,31 @@ pub struct Whole {
     pub is_newest: bool,
 }
 
-/// Why an event is not sent.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum SendError {
-    /// The server takes no events now.
-    NotReady,
-    /// The server has not acknowledged those before.
-    TooManyWaiting,
-    /// Its content is longer than an event can carry.
-    TooLong,
+display_enum! {
+    /// Why an event is not sent.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum SendError: Error {
+        /// The server takes no events now.
+        NotReady => "the server takes no events now",
+        /// The server has not acknowledged those before.
+        TooManyWaiting => "the server has not acknowledged the events before",
+        /// Its content is longer than an event can carry.
+        TooLong => "the event is too long",
+    }
 }
 
-/// Why a call is not made.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum AskError {
-    /// There is no connection.
-    NotConnected,
-    /// Too many calls are under way.
-    TooMany,
-    /// Its argument is longer than a call can carry.
-    TooLong,
-}
-
-impl fmt::Display for EndReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unreachable => "no server answered: check the address and that it runs",
-            Self::Refused(reason) => return write!(f, "the server refused: {}", reason.name()),
-            Self::ServerClosed => "the server ended the connection",
-            Self::TimedOut => "the server fell silent",
-            Self::Undecodable => "the server sent what is not the protocol",
-            Self::Load(fault) => return write!(f, "the module cannot be loaded: {fault}"),
-            Self::Disconnected => "you left",
-        })
+display_enum! {
+    /// Why a call is not made.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum AskError: Error {
+        /// There is no connection.
+        NotConnected => "there is no connection",
+        /// Too many calls are under way.
+        TooMany => "too many calls wait for their answers",
+        /// Its argument is longer than a call can carry.
+        TooLong => "the argument is too long",
     }
 }
 
@@ -219,30 +212,6 @@ impl fmt::Display for LoadFault {
         })
     }
 }
-
-impl fmt::Display for SendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotReady => "the server takes no events now",
-            Self::TooManyWaiting => "the server has not acknowledged the events before",
-            Self::TooLong => "the event is too long",
-        })
-    }
-}
-
-impl fmt::Display for AskError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotConnected => "there is no connection",
-            Self::TooMany => "too many calls wait for their answers",
-            Self::TooLong => "the argument is too long",
-        })
-    }
-}
-
-impl core::error::Error for EndReason {}
-impl core::error::Error for SendError {}
-impl core::error::Error for AskError {}
 
 counters! {
     /// What a client refused or noticed, by cause.

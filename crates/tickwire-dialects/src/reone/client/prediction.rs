@@ -12,6 +12,7 @@ use tickwire_session::Instant;
 use tickwire_state::{
     INPUTS_WAITING, InputNumber, Motion, Prediction, PredictionFigures, Predictor,
 };
+use tickwire_wire::display_enum;
 
 use super::event::Whole;
 use super::{Client, ClientEvent, SendError};
@@ -42,15 +43,17 @@ pub struct Pilot<S: Steering> {
     scratch: Vec<u8>,
 }
 
-/// Why an input was not applied; nothing was sent.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum SteerError {
-    /// There is no own creature in the newest snapshot.
-    NoCreature,
-    /// [`INPUTS_WAITING`] inputs wait for the server's answer.
-    TooManyWaiting,
-    /// The event cannot be sent.
-    Send(SendError),
+display_enum! {
+    /// Why an input was not applied; nothing was sent.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum SteerError: Error {
+        /// There is no own creature in the newest snapshot.
+        NoCreature => "there is no own creature",
+        /// [`INPUTS_WAITING`] inputs wait for the server's answer.
+        TooManyWaiting => "{INPUTS_WAITING} inputs wait for the server's answer",
+        /// The event cannot be sent.
+        Send(error: SendError) => "{error}",
+    }
 }
 
 impl<S: Steering> Pilot<S> {
@@ -178,17 +181,3 @@ impl<S: Steering> fmt::Debug for Pilot<S> {
             .finish_non_exhaustive()
     }
 }
-
-impl fmt::Display for SteerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoCreature => f.write_str("there is no own creature"),
-            Self::TooManyWaiting => {
-                write!(f, "{INPUTS_WAITING} inputs wait for the server's answer")
-            }
-            Self::Send(error) => error.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for SteerError {}

@@ -6,20 +6,16 @@ use core::borrow::Borrow;
 use core::fmt::{self, Debug};
 
 use tickwire_state::Vec3;
-use tickwire_wire::DecodeError;
+use tickwire_wire::{self as wire, DecodeError, LittleEndian};
 
 use crate::reone::limits::CONTAINER_MAX;
 use crate::reone::{BadText, Reader, Text, Writer};
 
 /// What a field of a structure can hold.
-pub trait Field: Clone + Default + Debug {
+pub trait Field: for<'a> wire::Field<'a, LittleEndian> + Clone + Default + Debug {
     /// Whether the two are the same on the wire: numbers by their bits, so that a NaN is itself and 0
     /// is not -0.
     fn is_same(&self, other: &Self) -> bool;
-    /// Reads the field.
-    fn read(r: &mut Reader<'_>, name: &'static str) -> Result<Self, DecodeError>;
-    /// Writes the field.
-    fn write(&self, w: &mut Writer<'_>);
 }
 
 macro_rules! numbers {
@@ -28,16 +24,6 @@ macro_rules! numbers {
             #[inline]
             fn is_same(&self, other: &Self) -> bool {
                 self.to_le_bytes() == other.to_le_bytes()
-            }
-
-            #[inline]
-            fn read(r: &mut Reader<'_>, name: &'static str) -> Result<Self, DecodeError> {
-                r.$number(name)
-            }
-
-            #[inline]
-            fn write(&self, w: &mut Writer<'_>) {
-                w.$number(*self);
             }
         }
     )+};
@@ -52,16 +38,6 @@ macro_rules! tuples {
             fn is_same(&self, other: &Self) -> bool {
                 true $(&& self.$place.is_same(&other.$place))+
             }
-
-            #[inline]
-            fn read(r: &mut Reader<'_>, name: &'static str) -> Result<Self, DecodeError> {
-                Ok(($($part::read(r, name)?,)+))
-            }
-
-            #[inline]
-            fn write(&self, w: &mut Writer<'_>) {
-                $(self.$place.write(w);)+
-            }
         }
     )+};
 }
@@ -73,24 +49,6 @@ impl Field for Vec3 {
     #[inline]
     fn is_same(&self, other: &Self) -> bool {
         (self.x, self.y, self.z).is_same(&(other.x, other.y, other.z))
-    }
-
-    #[inline]
-    fn read(r: &mut Reader<'_>, name: &'static str) -> Result<Self, DecodeError> {
-        r.group(name, |r| {
-            Ok(Self {
-                x: r.f32("x")?,
-                y: r.f32("y")?,
-                z: r.f32("z")?,
-            })
-        })
-    }
-
-    #[inline]
-    fn write(&self, w: &mut Writer<'_>) {
-        w.f32(self.x);
-        w.f32(self.y);
-        w.f32(self.z);
     }
 }
 
@@ -133,7 +91,9 @@ impl Field for Words {
     fn is_same(&self, other: &Self) -> bool {
         self == other
     }
+}
 
+impl wire::Field<'_, LittleEndian> for Words {
     fn read(r: &mut Reader<'_>, name: &'static str) -> Result<Self, DecodeError> {
         Text::decode(r, name).map(Self::from)
     }
@@ -171,7 +131,9 @@ impl<T: Field> Field for Container<T> {
     fn is_same(&self, other: &Self) -> bool {
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(a, b)| a.is_same(b))
     }
+}
 
+impl<T: Field> wire::Field<'_, LittleEndian> for Container<T> {
     fn read(r: &mut Reader<'_>, name: &'static str) -> Result<Self, DecodeError> {
         let size = r.u8("size")?;
         // Grows with what is there: a size alone allocates nothing.

@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, coded_enum};
 
 use crate::reone::delta::TooMany;
 use crate::reone::limits::{CALL_MAX, CONTAINER_MAX};
@@ -56,17 +56,19 @@ pub enum Answer<'a> {
     Log,
 }
 
-/// How a call went.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Status {
-    /// It was answered.
-    Ok,
-    /// There is no such method.
-    UnknownMethod,
-    /// The argument does not decode, or names nothing there is.
-    BadArgument,
-    /// Not for this client, or not now.
-    Refused,
+coded_enum! {
+    /// How a call went.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum Status: u8 {
+        /// It was answered.
+        0 Ok "ok",
+        /// There is no such method.
+        1 UnknownMethod "unknown method",
+        /// The argument does not decode, or names nothing there is.
+        2 BadArgument "bad argument",
+        /// Not for this client, or not now.
+        3 Refused "refused",
+    }
 }
 
 /// Why a call makes no sense.
@@ -180,29 +182,6 @@ impl<'a> Answer<'a> {
             Self::Global(value) | Self::Local(value) => w.i32(*value),
             Self::Log => {}
         }
-    }
-}
-
-impl Status {
-    pub(super) const fn number(self) -> u8 {
-        match self {
-            Self::Ok => 0,
-            Self::UnknownMethod => 1,
-            Self::BadArgument => 2,
-            Self::Refused => 3,
-        }
-    }
-
-    pub(super) fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let (status, name) = match r.u8("status")? {
-            0 => (Self::Ok, "ok"),
-            1 => (Self::UnknownMethod, "unknown method"),
-            2 => (Self::BadArgument, "bad argument"),
-            3 => (Self::Refused, "refused"),
-            other => return Err(r.refuse("status", other.into())),
-        };
-        r.means(name);
-        Ok(status)
     }
 }
 

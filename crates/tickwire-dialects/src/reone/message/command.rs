@@ -4,10 +4,10 @@
 //! and in snapshots; telling copies from others is the receiver's.
 
 use tickwire_state::Vec3;
-use tickwire_wire::DecodeError;
+use tickwire_wire::{LittleEndian, fields, number_fields};
 
 use crate::reone::delta::Field;
-use crate::reone::{ObjectId, Reader, SnapshotSeq, Text, Writer};
+use crate::reone::{ObjectId, SnapshotSeq, Text};
 
 /// A shot. Its moment and place together tell it from others.
 #[derive(Clone, Copy, Debug)]
@@ -65,25 +65,14 @@ impl Speed {
     }
 }
 
-impl Ballistics {
-    pub(super) fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            kind: r.u8("kind")?,
-            origin: Field::read(r, "origin")?,
-            at: moment(r)?,
-            owner: ObjectId(r.u32("owner")?),
-            heading: r.f32("heading")?,
-        })
-    }
-
-    pub(super) fn encode(&self, w: &mut Writer<'_>) {
-        w.u8(self.kind);
-        self.origin.write(w);
-        w.u32(self.at.0);
-        w.u32(self.owner.0);
-        w.f32(self.heading);
-    }
-}
+fields!(Ballistics in LittleEndian {
+    kind: "kind", origin: "origin", at: "timestamp", owner: "owner", heading: "heading",
+});
+fields!(PlayAnimation<'a> in LittleEndian {
+    id: "id", at: "timestamp", flags: "flags", speed: "speed", resref: "resref",
+});
+fields!(VisualEffect<'a> in LittleEndian { id: "id", at: "timestamp", resref: "resref" });
+number_fields!(Speed(u32));
 
 impl PartialEq for Ballistics {
     fn eq(&self, other: &Self) -> bool {
@@ -94,43 +83,3 @@ impl PartialEq for Ballistics {
 }
 
 impl Eq for Ballistics {}
-
-impl<'a> PlayAnimation<'a> {
-    pub(super) fn decode(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            id: ObjectId(r.u32("id")?),
-            at: moment(r)?,
-            flags: r.u32("flags")?,
-            speed: Speed(r.u32("speed")?),
-            resref: Text::decode(r, "resref")?,
-        })
-    }
-
-    pub(super) fn encode(&self, w: &mut Writer<'_>) {
-        w.u32(self.id.0);
-        w.u32(self.at.0);
-        w.u32(self.flags);
-        w.u32(self.speed.0);
-        self.resref.encode(w);
-    }
-}
-
-impl<'a> VisualEffect<'a> {
-    pub(super) fn decode(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            id: ObjectId(r.u32("id")?),
-            at: moment(r)?,
-            resref: Text::decode(r, "resref")?,
-        })
-    }
-
-    pub(super) fn encode(&self, w: &mut Writer<'_>) {
-        w.u32(self.id.0);
-        w.u32(self.at.0);
-        self.resref.encode(w);
-    }
-}
-
-fn moment(r: &mut Reader<'_>) -> Result<SnapshotSeq, DecodeError> {
-    r.u32("timestamp").map(SnapshotSeq)
-}

@@ -4,11 +4,11 @@
 //! once, commands (a shot, an animation, an effect) or control (parameters, invalid, event
 //! acknowledgements).
 
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, Field, LittleEndian, Messages as _, messages};
 
 use super::{
-    Ballistics, Direction, DownFrame, FrameKind, Invalid, InventoryDiff, ListType, Parameters,
-    PlayAnimation, VariableDiff, Velocity, VisualEffect, frame,
+    Ballistics, Direction, DownFrame, Invalid, InventoryDiff, Parameters, PlayAnimation,
+    VariableDiff, Velocity, VisualEffect,
 };
 use crate::reone::delta::{Delta, Structure};
 use crate::reone::text::bit;
@@ -103,6 +103,24 @@ pub enum DownElement<'a> {
     Velocity(Velocity),
 }
 
+messages!(DownElement in LittleEndian {
+    0 CreatureDiff { id: "id", delta: "delta" },
+    1 CreatureFull { id: "id", status: "status" },
+    2 SpatialDiff { id: "id", delta: "delta" },
+    3 SpatialFull { id: "id", status: "status" },
+    4 KeepAlive { id: "id" },
+    5 Ballistics(shot: "shot"),
+    6 PlayAnimation(animation: "animation"),
+    7 VisualEffect(effect: "effect"),
+    131 Parameters(parameters: "parameters"),
+    132 Invalid(why: "reason"),
+    133 EventAck(event: "event id"),
+    134 Last { datagrams: "datagrams" by NotZero },
+    135 InventoryDiff(slot: "slot"),
+    136 VariableDiff(variable: "variable"),
+    137 Velocity(velocity: "velocity"),
+});
+
 impl DownElement<'_> {
     /// The list that [`DownElement::CreatureDiff`] stands in.
     pub const CREATURE_DIFF: u8 = 0;
@@ -115,6 +133,8 @@ impl DownElement<'_> {
     /// The list that [`DownElement::KeepAlive`] stands in.
     pub const KEEP_ALIVE: u8 = 4;
 
+    /// The list that [`DownElement::Last`] stands in.
+    pub const LAST: u8 = 134;
     /// The list that [`DownElement::VariableDiff`] stands in.
     pub const VARIABLE_DIFF: u8 = 136;
 
@@ -128,7 +148,7 @@ impl DownElement<'_> {
 
     /// Writes the element alone, without its list.
     pub fn encode(&self, w: &mut Writer<'_>) {
-        Down::encode_element(self, w);
+        self.write_fields(w);
     }
 }
 
@@ -158,121 +178,8 @@ impl Direction for Down {
     }
 
     #[inline]
-    fn list(number: u8) -> Option<ListType> {
-        let (name, is_single) = match number {
-            0 => ("CreatureDiff", false),
-            1 => ("CreatureFull", false),
-            2 => ("SpatialDiff", false),
-            3 => ("SpatialFull", false),
-            4 => ("KeepAlive", false),
-            5 => ("Ballistics", false),
-            6 => ("PlayAnimation", false),
-            7 => ("VisualEffect", false),
-            131 => ("Parameters", true),
-            132 => ("Invalid", true),
-            133 => ("EventAck", true),
-            134 => ("Last", true),
-            135 => ("InventoryDiff", false),
-            136 => ("VariableDiff", false),
-            137 => ("Velocity", false),
-            _ => return None,
-        };
-        Some(ListType {
-            name,
-            is_single,
-            is_final: number == 134,
-        })
-    }
-
-    #[inline]
-    fn list_number(element: &DownElement<'_>) -> u8 {
-        match element {
-            DownElement::CreatureDiff { .. } => DownElement::CREATURE_DIFF,
-            DownElement::CreatureFull { .. } => DownElement::CREATURE_FULL,
-            DownElement::SpatialDiff { .. } => DownElement::SPATIAL_DIFF,
-            DownElement::SpatialFull { .. } => DownElement::SPATIAL_FULL,
-            DownElement::KeepAlive { .. } => DownElement::KEEP_ALIVE,
-            DownElement::Ballistics(_) => 5,
-            DownElement::PlayAnimation(_) => 6,
-            DownElement::VisualEffect(_) => 7,
-            DownElement::Parameters(_) => 131,
-            DownElement::Invalid(_) => 132,
-            DownElement::EventAck(_) => 133,
-            DownElement::Last { .. } => 134,
-            DownElement::InventoryDiff(_) => 135,
-            DownElement::VariableDiff(_) => DownElement::VARIABLE_DIFF,
-            DownElement::Velocity(_) => 137,
-        }
-    }
-
-    #[inline]
-    fn decode_element<'a>(number: u8, r: &mut Reader<'a>) -> Result<DownElement<'a>, DecodeError> {
-        Ok(match number {
-            0 => DownElement::CreatureDiff {
-                id: object(r)?,
-                delta: change(r)?,
-            },
-            1 => DownElement::CreatureFull {
-                id: object(r)?,
-                status: CreatureStatus::decode(r)?,
-            },
-            2 => DownElement::SpatialDiff {
-                id: object(r)?,
-                delta: change(r)?,
-            },
-            3 => DownElement::SpatialFull {
-                id: object(r)?,
-                status: SpatialStatus::decode(r)?,
-            },
-            4 => DownElement::KeepAlive { id: object(r)? },
-            5 => DownElement::Ballistics(Ballistics::decode(r)?),
-            6 => DownElement::PlayAnimation(PlayAnimation::decode(r)?),
-            7 => DownElement::VisualEffect(VisualEffect::decode(r)?),
-            131 => DownElement::Parameters(Parameters::decode(r)?),
-            132 => DownElement::Invalid(Invalid::decode(r)?),
-            133 => DownElement::EventAck(EventId(r.u32("event id")?)),
-            134 => match r.u8("datagrams")? {
-                0 => return Err(r.refuse("datagrams", 0)),
-                datagrams => DownElement::Last { datagrams },
-            },
-            135 => DownElement::InventoryDiff(InventoryDiff::decode(r)?),
-            136 => DownElement::VariableDiff(VariableDiff::decode(r)?),
-            137 => DownElement::Velocity(Velocity::decode(r)?),
-            other => return Err(r.refuse("list type", other.into())),
-        })
-    }
-
-    #[inline]
-    fn encode_element(element: &DownElement<'_>, w: &mut Writer<'_>) {
-        match element {
-            DownElement::CreatureDiff { id, delta } => {
-                w.u32(id.0);
-                delta.encode(w);
-            }
-            DownElement::CreatureFull { id, status } => {
-                w.u32(id.0);
-                status.encode(w);
-            }
-            DownElement::SpatialDiff { id, delta } => {
-                w.u32(id.0);
-                delta.encode(w);
-            }
-            DownElement::SpatialFull { id, status } => {
-                w.u32(id.0);
-                status.encode(w);
-            }
-            DownElement::KeepAlive { id } => w.u32(id.0),
-            DownElement::Ballistics(ballistics) => ballistics.encode(w),
-            DownElement::PlayAnimation(animation) => animation.encode(w),
-            DownElement::VisualEffect(effect) => effect.encode(w),
-            DownElement::Parameters(parameters) => parameters.encode(w),
-            DownElement::Invalid(why) => w.u8(why.number()),
-            DownElement::EventAck(event) => w.u32(event.0),
-            DownElement::Last { datagrams } => w.u8(*datagrams),
-            DownElement::InventoryDiff(slot) => slot.encode(w),
-            DownElement::VariableDiff(variable) => variable.encode(w),
-            DownElement::Velocity(velocity) => velocity.encode(w),
-        }
+    fn is_single(number: u8) -> bool {
+        matches!(number, 131..=134)
     }
 
     #[inline]
@@ -284,24 +191,12 @@ impl Direction for Down {
         }
     }
 
-    fn frame(kind: u8) -> Option<FrameKind> {
-        frame::down_kind(kind)
-    }
-
-    fn frame_kind(frame: &DownFrame<'_>) -> u8 {
-        frame.kind()
-    }
-
     fn decode_frame<'a>(
         kind: u8,
         r: &mut Reader<'a>,
         end: usize,
     ) -> Result<DownFrame<'a>, DecodeError> {
         DownFrame::decode(kind, r, end)
-    }
-
-    fn encode_frame(frame: &DownFrame<'_>, w: &mut Writer<'_>) {
-        frame.encode(w);
     }
 }
 
@@ -313,21 +208,40 @@ pub(super) const fn base_allows(number: u8) -> bool {
     )
 }
 
-fn object(r: &mut Reader<'_>) -> Result<ObjectId, DecodeError> {
-    r.u32("id").map(ObjectId)
+/// A count that is never 0.
+struct NotZero;
+
+impl NotZero {
+    fn read(r: &mut Reader<'_>, field: &'static str) -> Result<u8, DecodeError> {
+        match r.u8(field)? {
+            0 => Err(r.refuse(field, 0)),
+            count => Ok(count),
+        }
+    }
+
+    fn write(count: &u8, w: &mut Writer<'_>) {
+        w.u8(*count);
+    }
 }
 
 /// A difference that is one: an object that did not change is in KeepAlive.
-#[inline]
-fn change<S: Structure>(r: &mut Reader<'_>) -> Result<Delta<S>, DecodeError> {
-    let at_bit = bit(r.position());
-    let delta = Delta::decode(r)?;
-    if delta.is_empty() {
-        return Err(DecodeError::Forbidden {
-            field: "mask",
-            at_bit,
-            value: 0,
-        });
+impl<S: Structure> Field<'_, LittleEndian> for Delta<S> {
+    #[inline]
+    fn read(r: &mut Reader<'_>, _field: &'static str) -> Result<Self, DecodeError> {
+        let at_bit = bit(r.position());
+        let delta = Self::decode(r)?;
+        if delta.is_empty() {
+            return Err(DecodeError::Forbidden {
+                field: "mask",
+                at_bit,
+                value: 0,
+            });
+        }
+        Ok(delta)
     }
-    Ok(delta)
+
+    #[inline]
+    fn write(&self, w: &mut Writer<'_>) {
+        self.encode(w);
+    }
 }

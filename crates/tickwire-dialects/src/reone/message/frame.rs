@@ -6,9 +6,9 @@
 use alloc::vec::Vec;
 
 use tickwire_session::Token;
-use tickwire_wire::{DecodeError, Full};
+use tickwire_wire::{DecodeError, Field, Full, LittleEndian, Messages as _, messages};
 
-use super::{Direction, FrameKind, Status};
+use super::{Direction, Status};
 use crate::reone::limits::{CALL_MAX, FRAME_HEADER, FRAME_MAX, NAME_MAX, PIECE_MAX, STRING_MAX};
 use crate::reone::text::bit;
 use crate::reone::{CallId, ClientId, ModuleNumber, Reader, Remark, Text, Writer};
@@ -137,27 +137,31 @@ impl Refusal {
 
 const STRING: usize = STRING_MAX + 1;
 
-pub(super) const fn up_kind(kind: u8) -> Option<FrameKind> {
-    let (name, limit) = match kind {
-        1 => ("Hello", 2 + NAME_MAX + 1),
-        4 => ("Fetch", STRING + 8),
-        6 => ("Loaded", 0),
-        7 => ("Call", 4 + STRING + CALL_MAX),
-        _ => return None,
-    };
-    Some(FrameKind { name, limit })
+/// The most bytes of a kind's body.
+pub(super) const fn limit(kind: u8) -> usize {
+    match kind {
+        1 => 2 + NAME_MAX + 1,
+        2 => 16 + STRING,
+        3 => 1 + STRING,
+        4 => STRING + 8,
+        5 => STRING + 16 + PIECE_MAX,
+        7 => 4 + STRING + CALL_MAX,
+        8 => 5 + CALL_MAX,
+        9 => 4 + STRING,
+        _ => 0,
+    }
 }
 
-pub(super) const fn down_kind(kind: u8) -> Option<FrameKind> {
-    let (name, limit) = match kind {
-        2 => ("Welcome", 16 + STRING),
-        3 => ("Refused", 1 + STRING),
-        5 => ("Resource", STRING + 16 + PIECE_MAX),
-        8 => ("Result", 5 + CALL_MAX),
-        9 => ("ModuleChanged", 4 + STRING),
-        _ => return None,
-    };
-    Some(FrameKind { name, limit })
+impl Field<'_, LittleEndian> for Refusal {
+    fn read(r: &mut Reader<'_>, field: &'static str) -> Result<Self, DecodeError> {
+        let refusal = Self(r.u8(field)?);
+        r.means(refusal.name());
+        Ok(refusal)
+    }
+
+    fn write(&self, w: &mut Writer<'_>) {
+        w.u8(self.0);
+    }
 }
 
 /// Reads the next frame.
@@ -196,13 +200,13 @@ pub fn decode_arrived<'a, D: Direction>(
 
 /// Appends a frame, or nothing if it is longer than its kind may be.
 pub fn encode_frame<D: Direction>(frame: &D::Frame<'_>, out: &mut Vec<u8>) -> Result<(), Full> {
-    let number = D::frame_kind(frame);
+    let number = frame.number();
     let limit = D::frame(number).map_or(0, |kind| kind.limit);
     let mut w = Writer::new(out, FRAME_HEADER + limit);
     w.whole(|w| {
         w.u8(number);
         w.u32(0);
-        D::encode_frame(frame, w);
+        frame.write_fields(w);
     })?;
     let length = w.written() - FRAME_HEADER;
     let length = u32::try_from(length).unwrap_or(u32::MAX);
@@ -224,57 +228,31 @@ fn decode_header<D: Direction>(r: &mut Reader<'_>) -> Result<(u8, usize), Decode
     Ok((number, usize::try_from(length).unwrap_or(limit)))
 }
 
-impl<'a> UpFrame<'a> {
-    pub(super) const fn kind(&self) -> u8 {
-        match self {
-            Self::Hello { .. } => 1,
-            Self::Fetch { .. } => 4,
-            Self::Loaded => 6,
-            Self::Call { .. } => 7,
-        }
+messages!(UpFrame in LittleEndian {
+    1 Hello { version: "version", name: "name" by Name },
+    4 Fetch { name: "name", offset: "offset" },
+    6 Loaded,
+    7 Call { id: "call id", method: "method", argument: "argument" },
+});
+
+messages!(DownFrame in LittleEndian {
+    2 Welcome { client: "client id", token: "token", module: "module number", name: "module name" },
+    3 Refused { reason: "reason", text: "text" },
+    5 Resource { name: "name", total: "total size", offset: "offset", piece: "piece" },
+    8 Result { id: "call id", status: "status", answer: "answer" },
+    9 ModuleChanged { module: "module number", name: "module name" },
+});
+
+/// A string that is no longer than a player's name.
+struct Name;
+
+impl Name {
+    fn read<'a>(r: &mut Reader<'a>, field: &'static str) -> Result<Text<'a>, DecodeError> {
+        Text::decode_within(r, field, NAME_MAX)
     }
 
-    pub(super) fn decode(kind: u8, r: &mut Reader<'a>, end: usize) -> Result<Self, DecodeError> {
-        Ok(match kind {
-            1 => Self::Hello {
-                version: r.u16("version")?,
-                name: Text::decode_within(r, "name", NAME_MAX)?,
-            },
-            4 => Self::Fetch {
-                name: Text::decode(r, "name")?,
-                offset: r.u64("offset")?,
-            },
-            6 => Self::Loaded,
-            7 => Self::Call {
-                id: CallId(r.u32("call id")?),
-                method: Text::decode(r, "method")?,
-                argument: rest(r, "argument", end)?,
-            },
-            other => return Err(r.refuse("kind", other.into())),
-        })
-    }
-
-    pub(super) fn encode(&self, w: &mut Writer<'_>) {
-        match *self {
-            Self::Hello { version, name } => {
-                w.u16(version);
-                name.encode(w);
-            }
-            Self::Fetch { name, offset } => {
-                name.encode(w);
-                w.u64(offset);
-            }
-            Self::Loaded => {}
-            Self::Call {
-                id,
-                method,
-                argument,
-            } => {
-                w.u32(id.0);
-                method.encode(w);
-                w.bytes(argument);
-            }
-        }
+    fn write(name: &Text<'_>, w: &mut Writer<'_>) {
+        name.encode(w);
     }
 }
 
@@ -285,42 +263,11 @@ impl<'a> DownFrame<'a> {
         Self::Refused { reason, text }
     }
 
-    pub(super) const fn kind(&self) -> u8 {
-        match self {
-            Self::Welcome { .. } => 2,
-            Self::Refused { .. } => 3,
-            Self::Resource { .. } => 5,
-            Self::Result { .. } => 8,
-            Self::ModuleChanged { .. } => 9,
-        }
-    }
-
     pub(super) fn decode(kind: u8, r: &mut Reader<'a>, end: usize) -> Result<Self, DecodeError> {
-        Ok(match kind {
-            2 => Self::Welcome {
-                client: ClientId(r.u32("client id")?),
-                token: Token(r.u64("token")?),
-                module: ModuleNumber(r.u32("module number")?),
-                name: Text::decode(r, "module name")?,
-            },
-            3 => {
-                let reason = Refusal(r.u8("reason")?);
-                r.means(reason.name());
-                let text = Remark::decode(r, "text")?;
-                Self::Refused { reason, text }
-            }
-            5 => Self::decode_resource(r, end)?,
-            8 => Self::Result {
-                id: CallId(r.u32("call id")?),
-                status: Status::decode(r)?,
-                answer: rest(r, "answer", end)?,
-            },
-            9 => Self::ModuleChanged {
-                module: ModuleNumber(r.u32("module number")?),
-                name: Text::decode(r, "module name")?,
-            },
-            other => return Err(r.refuse("kind", other.into())),
-        })
+        match kind {
+            5 => Self::decode_resource(r, end),
+            _ => Self::read_fields(kind, r, end)?.ok_or_else(|| r.refuse("kind", kind.into())),
+        }
     }
 
     fn decode_resource(r: &mut Reader<'a>, end: usize) -> Result<Self, DecodeError> {
@@ -344,50 +291,4 @@ impl<'a> DownFrame<'a> {
             piece,
         })
     }
-
-    pub(super) fn encode(&self, w: &mut Writer<'_>) {
-        match *self {
-            Self::Welcome {
-                client,
-                token,
-                module,
-                name,
-            } => {
-                w.u32(client.0);
-                w.u64(token.0);
-                w.u32(module.0);
-                name.encode(w);
-            }
-            Self::Refused { reason, text } => {
-                w.u8(reason.0);
-                text.encode(w);
-            }
-            Self::Resource {
-                name,
-                total,
-                offset,
-                piece,
-            } => {
-                name.encode(w);
-                w.u64(total);
-                w.u64(offset);
-                w.bytes(piece);
-            }
-            Self::Result { id, status, answer } => {
-                w.u32(id.0);
-                w.u8(status.number());
-                w.bytes(answer);
-            }
-            Self::ModuleChanged { module, name } => {
-                w.u32(module.0);
-                name.encode(w);
-            }
-        }
-    }
-}
-
-/// All bytes up to the end of the frame.
-fn rest<'a>(r: &mut Reader<'a>, field: &'static str, end: usize) -> Result<&'a [u8], DecodeError> {
-    let length = end.saturating_sub(r.position());
-    r.bytes(field, length)
 }

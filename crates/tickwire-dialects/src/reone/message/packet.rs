@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-use tickwire_wire::{DecodeError, Full};
+use tickwire_wire::{DecodeError, Full, Messages as _};
 
 use super::down::{self, Down, DownElement, DownHeader};
 use super::{Direction, Up, VariableDiff};
@@ -253,7 +253,7 @@ impl<'a, D: Direction> PacketWriter<'a, D> {
     /// Adds an element, or nothing if the whole of it does not fit: the packet is full.
     #[inline]
     pub fn push(&mut self, element: &D::Element<'_>) -> Result<(), Full> {
-        self.push_with(D::list_number(element), |w| D::encode_element(element, w))
+        self.push_with(element.number(), |w| element.write_fields(w))
     }
 
     /// Adds an element that is encoded already, to a list of this type.

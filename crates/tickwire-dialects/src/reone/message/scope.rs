@@ -3,9 +3,9 @@
 use core::num::NonZeroU16;
 
 use tickwire_state::Vec2;
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, Field, LittleEndian, fields};
 
-use crate::reone::delta::Field;
+use crate::reone::delta::Field as _;
 use crate::reone::scope::GLOBAL;
 use crate::reone::text::bit;
 use crate::reone::{ObjectId, Reader, Text, Writer};
@@ -41,8 +41,8 @@ pub struct Velocity {
     pub velocity: Vec2,
 }
 
-impl<'a> InventoryDiff<'a> {
-    pub(super) fn decode(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
+impl<'a> Field<'a, LittleEndian> for InventoryDiff<'a> {
+    fn read(r: &mut Reader<'a>, _field: &'static str) -> Result<Self, DecodeError> {
         let owner = ObjectId(r.u32("owner")?);
         if owner == GLOBAL {
             return Err(r.refuse("owner", 0));
@@ -66,7 +66,7 @@ impl<'a> InventoryDiff<'a> {
         Ok(Self { owner, slot, item })
     }
 
-    pub(super) fn encode(&self, w: &mut Writer<'_>) {
+    fn write(&self, w: &mut Writer<'_>) {
         let (count, resref) = match self.item {
             Some((count, resref)) => (count.get(), resref),
             None => (0, Text::EMPTY),
@@ -78,34 +78,17 @@ impl<'a> InventoryDiff<'a> {
     }
 }
 
-impl<'a> VariableDiff<'a> {
-    pub(super) fn decode(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            scope: ObjectId(r.u32("scope")?),
-            name: Text::decode(r, "name")?,
-            value: r.i32("value")?,
-        })
+fields!(VariableDiff<'a> in LittleEndian { scope: "scope", name: "name", value: "value" });
+
+impl Field<'_, LittleEndian> for Velocity {
+    fn read(r: &mut Reader<'_>, _field: &'static str) -> Result<Self, DecodeError> {
+        let id = Field::read(r, "id")?;
+        let (x, y) = (r.f32("x")?, r.f32("y")?);
+        let velocity = Vec2 { x, y };
+        Ok(Self { id, velocity })
     }
 
-    pub(super) fn encode(&self, w: &mut Writer<'_>) {
-        w.u32(self.scope.0);
-        self.name.encode(w);
-        w.i32(self.value);
-    }
-}
-
-impl Velocity {
-    pub(super) fn decode(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            id: ObjectId(r.u32("id")?),
-            velocity: Vec2 {
-                x: r.f32("x")?,
-                y: r.f32("y")?,
-            },
-        })
-    }
-
-    pub(super) fn encode(&self, w: &mut Writer<'_>) {
+    fn write(&self, w: &mut Writer<'_>) {
         w.u32(self.id.0);
         w.f32(self.velocity.x);
         w.f32(self.velocity.y);

@@ -4,9 +4,9 @@
 //! nothing else to say is a header alone.
 
 use tickwire_session::Token;
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, Field, LittleEndian, fields, messages};
 
-use super::{Direction, FrameKind, ListType, UpFrame, frame};
+use super::{Direction, UpFrame};
 use crate::reone::delta::TooMany;
 use crate::reone::limits::EVENT_MAX;
 use crate::reone::{EventId, PacketSeq, Reader, SnapshotSeq, Writer};
@@ -63,96 +63,48 @@ impl<'a> Event<'a> {
     }
 }
 
+fields!(UpHeader in LittleEndian { packet: "packet", acknowledged: "acknowledged", tick: "tick" });
+
+messages!(UpElement in LittleEndian {
+    128 Ping(token: "token"),
+    129 Ready,
+    130 Event(event: "event"),
+});
+
+impl<'a> Field<'a, LittleEndian> for Event<'a> {
+    fn read(r: &mut Reader<'a>, _field: &'static str) -> Result<Self, DecodeError> {
+        let (id, kind) = (Field::read(r, "event id")?, r.u8("kind")?);
+        let size = r.u8("size")?;
+        let content = r.bytes("content", size.into())?;
+        Ok(Self { id, kind, content })
+    }
+
+    fn write(&self, w: &mut Writer<'_>) {
+        w.u32(self.id.0);
+        w.u8(self.kind);
+        w.u8(u8::try_from(self.content.len()).unwrap_or(u8::MAX));
+        w.bytes(self.content);
+    }
+}
+
 impl Direction for Up {
     type Header = UpHeader;
     type Element<'a> = UpElement<'a>;
     type Frame<'a> = UpFrame<'a>;
 
     fn decode_header(r: &mut Reader<'_>) -> Result<UpHeader, DecodeError> {
-        Ok(UpHeader {
-            packet: PacketSeq(r.u32("packet")?),
-            acknowledged: SnapshotSeq(r.u32("acknowledged")?),
-            tick: r.u32("tick")?,
-        })
+        Field::read(r, "header")
     }
 
     fn encode_header(header: &UpHeader, w: &mut Writer<'_>) {
-        w.u32(header.packet.0);
-        w.u32(header.acknowledged.0);
-        w.u32(header.tick);
+        header.write(w);
     }
 
-    fn list(number: u8) -> Option<ListType> {
-        let name = match number {
-            128 => "Ping",
-            129 => "Ready",
-            130 => "Event",
-            _ => return None,
-        };
-        Some(ListType {
-            name,
-            is_single: true,
-            is_final: false,
-        })
-    }
-
-    fn list_number(element: &UpElement<'_>) -> u8 {
-        match element {
-            UpElement::Ping(_) => 128,
-            UpElement::Ready => 129,
-            UpElement::Event(_) => 130,
-        }
-    }
-
-    fn decode_element<'a>(number: u8, r: &mut Reader<'a>) -> Result<UpElement<'a>, DecodeError> {
-        Ok(match number {
-            128 => UpElement::Ping(Token(r.u64("token")?)),
-            129 => UpElement::Ready,
-            130 => {
-                let id = EventId(r.u32("event id")?);
-                let kind = r.u8("kind")?;
-                let size = r.u8("size")?;
-                let content = r.bytes("content", size.into())?;
-                UpElement::Event(Event { id, kind, content })
-            }
-            other => return Err(r.refuse("list type", other.into())),
-        })
-    }
-
-    fn encode_element(element: &UpElement<'_>, w: &mut Writer<'_>) {
-        match element {
-            UpElement::Ping(token) => w.u64(token.0),
-            UpElement::Ready => {}
-            UpElement::Event(event) => {
-                w.u32(event.id.0);
-                w.u8(event.kind);
-                w.u8(u8::try_from(event.content.len()).unwrap_or(u8::MAX));
-                w.bytes(event.content);
-            }
-        }
+    fn is_single(_: u8) -> bool {
+        true
     }
 
     fn allows(_: &UpHeader, _: u8) -> bool {
         true
-    }
-
-    fn frame(kind: u8) -> Option<FrameKind> {
-        frame::up_kind(kind)
-    }
-
-    fn frame_kind(frame: &UpFrame<'_>) -> u8 {
-        frame.kind()
-    }
-
-    fn decode_frame<'a>(
-        kind: u8,
-        r: &mut Reader<'a>,
-        end: usize,
-    ) -> Result<UpFrame<'a>, DecodeError> {
-        UpFrame::decode(kind, r, end)
-    }
-
-    fn encode_frame(frame: &UpFrame<'_>, w: &mut Writer<'_>) {
-        frame.encode(w);
     }
 }

@@ -6,9 +6,11 @@
 
 use alloc::vec::Vec;
 
+use tickwire_wire::Messages as _;
+
 use super::limits::STATUS_MAX;
 use super::world::{SlotNumber, World};
-use crate::reone::message::{Direction as _, Down, DownElement};
+use crate::reone::message::DownElement;
 use crate::reone::{SnapshotSeq, Writer};
 
 #[derive(Debug, Default)]
@@ -88,7 +90,7 @@ impl Changes {
         };
         if let Some(element) = world.change_since(slot, held) {
             element.encode(&mut Writer::new(&mut self.bytes, STATUS_MAX));
-            change.list = Down::list_number(&element);
+            change.list = element.number();
             change.length = u8::try_from(self.bytes.len() - at).unwrap_or(u8::MAX);
         }
         let made = self.made.get_mut(slot.index());

@@ -20,7 +20,7 @@ use super::limits::{
 };
 use super::order::EventOrder;
 use super::playing::Playing;
-use super::view::Acknowledged;
+use super::sent_snapshots::Acknowledged;
 use super::world::World;
 use crate::reone::message::Role;
 use crate::reone::{Mode, ObjectId, PacketSeq, SnapshotSeq};

@@ -10,11 +10,11 @@ use alloc::vec::Vec;
 
 use tickwire_state::Vec2;
 
+use tickwire_wire::Messages as _;
+
 use super::limits::{COMMAND_AGE_MAX, COMMAND_MAX, COMMANDS_WAITING};
 use super::world::{SlotNumber, World};
-use crate::reone::message::{
-    Ballistics, Direction as _, Down, DownElement, PlayAnimation, VisualEffect,
-};
+use crate::reone::message::{Ballistics, DownElement, PlayAnimation, VisualEffect};
 use crate::reone::{ObjectId, SnapshotSeq, Writer};
 
 /// Something that happens once. Its moment, `at`, is for the server to fill in.
@@ -90,7 +90,7 @@ impl Commands {
         self.waiting.push_back(Waiting {
             at,
             scene,
-            list: Down::list_number(&element),
+            list: element.number(),
             bytes: bytes.into(),
         });
         let is_over = self.waiting.len() > COMMANDS_WAITING;

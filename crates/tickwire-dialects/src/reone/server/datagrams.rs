@@ -14,7 +14,7 @@ use super::commands::{CommandNumber, Commands};
 use super::limits::{COMMANDS_RIDING, DATAGRAM_MIN, LAST};
 use super::playing::Playing;
 use super::scopes::{ScopeDraft, share};
-use super::view::{Draft, InRange};
+use super::sent_snapshots::{Draft, InRange};
 use super::world::SlotNumber;
 use super::{ServerCounters, Table};
 use crate::reone::limits::LIST_HEADER;
@@ -165,13 +165,13 @@ impl Staged {
         } = scratch;
         playing.look(world, rules.sight, seen);
         playing.forget_commands(commands);
-        let baseline = playing.views.baseline(world.newest());
+        let baseline = playing.sent.baseline(world.newest());
         playing.set_mode(baseline, counters);
         riding.clear();
         riding.extend(playing.untaken(commands, rules.sight).take(COMMANDS_RIDING));
         let own_id = playing.seated.own();
-        let before = playing.views.view(baseline);
-        let before = before.map_or_else(|| all_scopes.base(), |view| view.scopes.clone());
+        let before = playing.sent.snapshot(baseline);
+        let before = before.map_or_else(|| all_scopes.base(), |snapshot| snapshot.scopes.clone());
         let budget = rules.snapshot_bytes;
         let (held, is_scope_left) = scopes.compose(
             world.newest(),
@@ -186,15 +186,15 @@ impl Staged {
             own,
         };
         let budget = budget.saturating_sub(scopes.length());
-        let view = playing
-            .views
+        let snapshot = playing
+            .sent
             .compose(now, world, changes, in_range, budget, draft);
-        view.commands.extend_from_slice(riding);
-        view.answered = ack.unwrap_or_default();
-        view.scopes = held;
+        snapshot.commands.extend_from_slice(riding);
+        snapshot.answered = ack.unwrap_or_default();
+        snapshot.scopes = held;
         counters.rationed += u64::from(draft.is_rationed() || is_scope_left);
         // Only of what the client has: over the budget, a creature may have to wait.
-        let velocity = own.filter(|own| view.has(*own));
+        let velocity = own.filter(|own| snapshot.has(*own));
         let velocity = velocity.and_then(|own| world.velocity(own));
         let header = DownHeader {
             sequence: world.newest(),
@@ -203,7 +203,7 @@ impl Staged {
         };
         let parts = ack.map(Part::EventAck).into_iter();
         let parts = parts
-            .chain(view.commands.iter().filter_map(|number| {
+            .chain(snapshot.commands.iter().filter_map(|number| {
                 let waiting = commands.get(*number)?;
                 let (list, bytes) = (waiting.list, &*waiting.bytes);
                 Some(Part::Encoded { list, bytes })

@@ -2,9 +2,9 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use tickwire_session::{Addr, counters};
+use tickwire_wire::display_enum;
 
 use crate::reone::message::{Answer, Status};
 use crate::reone::{CallId, ClientId, EventId, ObjectId};
@@ -44,7 +44,7 @@ pub enum ServerEvent {
         /// What about it.
         content: Vec<u8>,
         /// What the player saw.
-        seen: Seen,
+        seen: ShownAt,
     },
     /// A client asks something. It waits for [`answer`](super::Server::answer).
     Called {
@@ -73,7 +73,7 @@ pub enum ServerEvent {
 /// What a player saw when it did something, by the client's account: a game that goes by it has to bound
 /// what it believes.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Seen {
+pub struct ShownAt {
     /// The tick that was shown when the last event of the packet was made; 0 is none.
     pub tick: u32,
     /// How many events before that one this is, by their order in the packet: they come again because they
@@ -115,56 +115,36 @@ pub enum Reply<'a> {
     Failed(Status),
 }
 
-/// Why a client is gone.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Departure {
-    /// It ended its stream.
-    Disconnected,
-    /// Its stream did not decode, or said what makes no sense there.
-    Undecodable,
-    /// It did not read what it asked for, or did not come on with loading.
-    FellBehind,
-    /// It was silent for so long that its place went to somebody else.
-    Replaced,
-    /// The game sent it away.
-    Kicked,
-    /// The server ends.
-    ShutDown,
-}
-
-impl fmt::Display for Departure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Disconnected => "left",
-            Self::Undecodable => "sent what is not the protocol",
-            Self::FellBehind => "fell behind",
-            Self::Replaced => "fell silent, and the place was needed",
-            Self::Kicked => "was sent away",
-            Self::ShutDown => "left: the server ends",
-        })
+display_enum! {
+    /// Why a client is gone.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum Departure {
+        /// It ended its stream.
+        Disconnected => "left",
+        /// Its stream did not decode, or said what makes no sense there.
+        Undecodable => "sent what is not the protocol",
+        /// It did not read what it asked for, or did not come on with loading.
+        FellBehind => "fell behind",
+        /// It was silent for so long that its place went to somebody else.
+        Replaced => "fell silent, and the place was needed",
+        /// The game sent it away.
+        Kicked => "was sent away",
+        /// The server ends.
+        ShutDown => "left: the server ends",
     }
 }
 
-/// Why an answer was not taken.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum AnswerError {
-    /// Nobody waits for it: it was answered before, or the client is gone.
-    Unasked,
-    /// It is too long.
-    TooLong,
-}
-
-impl fmt::Display for AnswerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unasked => "nobody waits for this answer",
-            Self::TooLong => "the answer is too long",
-        })
+display_enum! {
+    /// Why an answer was not taken.
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    pub enum AnswerError: Error {
+        /// Nobody waits for it: it was answered before, or the client is gone.
+        Unasked => "nobody waits for this answer",
+        /// It is too long.
+        TooLong => "the answer is too long",
     }
 }
-
-impl core::error::Error for AnswerError {}
 
 counters! {
     /// What a server refused, noticed and did, by cause.

@@ -4,9 +4,9 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::fmt;
 
 use tickwire_session::bulk::{Shelf, ShelfError};
+use tickwire_wire::display_enum;
 
 use super::world::Object;
 use crate::reone::delta::Words;
@@ -28,48 +28,36 @@ pub struct Module {
     pub resources: BTreeMap<String, Arc<[u8]>>,
 }
 
-/// Why a module cannot be served.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum ModuleError {
-    /// Its name cannot be sent.
-    Name(BadText),
-    /// A resource cannot be offered.
-    Resource {
-        /// Which.
-        name: String,
-        /// Why.
-        why: ShelfError,
-    },
-    /// Two objects of the base have this id.
-    Twice {
-        /// Which.
-        object: ObjectId,
-    },
-    /// A variable of the base cannot be sent, or there are too many.
-    Variable {
-        /// Which.
-        name: String,
-        /// Why.
-        why: ScopeError,
-    },
-    /// The base has too many objects.
-    BaseTooLong,
-}
-
-impl fmt::Display for ModuleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name(why) => write!(f, "the module's name: {why}"),
-            Self::Resource { name, why } => write!(f, "the resource {name}: {why}"),
-            Self::Twice { object } => write!(f, "{object} is twice in the base"),
-            Self::Variable { name, why } => write!(f, "the variable {name}: {why}"),
-            Self::BaseTooLong => f.write_str("the base has too many objects"),
-        }
+display_enum! {
+    /// Why a module cannot be served.
+    #[derive(Clone, Debug, Eq, PartialEq)]
+    #[non_exhaustive]
+    pub enum ModuleError: Error {
+        /// Its name cannot be sent.
+        Name(why: BadText) => "the module's name: {why}",
+        /// A resource cannot be offered.
+        Resource {
+            /// Which.
+            name: String,
+            /// Why.
+            why: ShelfError,
+        } => "the resource {name}: {why}",
+        /// Two objects of the base have this id.
+        Twice {
+            /// Which.
+            object: ObjectId,
+        } => "{object} is twice in the base",
+        /// A variable of the base cannot be sent, or there are too many.
+        Variable {
+            /// Which.
+            name: String,
+            /// Why.
+            why: ScopeError,
+        } => "the variable {name}: {why}",
+        /// The base has too many objects.
+        BaseTooLong => "the base has too many objects",
     }
 }
-
-impl core::error::Error for ModuleError {}
 
 /// What the base of a module holds.
 #[derive(Debug)]

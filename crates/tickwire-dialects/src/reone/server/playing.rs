@@ -9,14 +9,14 @@ use super::ServerCounters;
 use super::client::Seated;
 use super::commands::{CommandNumber, Commands, Scene};
 use super::limits::{HISTORY, SEEN_MAX};
-use super::view::{Acknowledged, Views};
+use super::sent_snapshots::{Acknowledged, SentSnapshots};
 use super::world::{SlotNumber, World};
 use crate::reone::{EventId, Mode, SnapshotSeq};
 
 #[derive(Debug)]
 pub(super) struct Playing {
     pub(super) seated: Seated,
-    pub(super) views: Views,
+    pub(super) sent: SentSnapshots,
     /// How its last snapshot was made.
     pub(super) mode: Mode,
     /// The newest snapshot is to be sent.
@@ -35,7 +35,7 @@ impl Playing {
     pub(super) fn begin(seated: Seated, newest: SnapshotSeq, untold: CommandNumber) -> Self {
         Self {
             seated,
-            views: Views::new(newest),
+            sent: SentSnapshots::new(newest),
             mode: Mode::Fallback,
             is_due: false,
             may_restart: false,
@@ -60,18 +60,18 @@ impl Playing {
         seq: SnapshotSeq,
         world: &World,
     ) -> (Acknowledged, EventId) {
-        let worth = self.views.acknowledge(seq, world.newest());
+        let worth = self.sent.acknowledge(seq, world.newest());
         let is_news = matches!(worth, Acknowledged::Newest { .. });
-        let Some(view) = self.views.view(seq).filter(|_| is_news) else {
+        let Some(snapshot) = self.sent.snapshot(seq).filter(|_| is_news) else {
             return (worth, EventId::default());
         };
-        self.known.extend(&view.commands);
-        (worth, view.answered)
+        self.known.extend(&snapshot.commands);
+        (worth, snapshot.answered)
     }
 
     /// Whether so many snapshots are not acknowledged that, with silence, it counts as gone.
     pub(super) const fn is_unanswered(&self) -> bool {
-        self.views.unacknowledged() >= HISTORY
+        self.sent.unacknowledged() >= HISTORY
     }
 
     /// Looks around, and writes down what is in range, by slot.

@@ -10,7 +10,7 @@ use tickwire_session::{Addr, Denied, Instant, PeerId, Token};
 use tickwire_wire::DecodeError;
 
 use super::client::{Removed, Stage};
-use super::event::Seen;
+use super::event::ShownAt;
 use super::limits::{EVENTS_WAITING, INVALID, STRANGERS_WAITING};
 use super::order::Arrived;
 use super::{Server, ServerEvent, client_id};
@@ -203,7 +203,7 @@ impl Server {
             .map(|event| u32::from(is_numbered(event)));
         let mut following: u32 = numbered.sum();
         for event in &uplink.events {
-            let mut seen = Seen {
+            let mut seen = ShownAt {
                 tick: header.tick,
                 before: 0,
             };
@@ -238,7 +238,7 @@ impl Server {
         now: Instant,
         id: PeerId,
         event: &Event<'_>,
-        seen: Seen,
+        seen: ShownAt,
         is_newest: bool,
     ) {
         let is_full = self.events.len() >= EVENTS_WAITING;

@@ -1,7 +1,7 @@
 //! Variables and inventories: what the game sets, and what of it each client is told.
 //!
 //! A client is told of the game's variables and of its own creature's scope, and of nobody else's. Like
-//! objects, scopes are told by their difference to what the client is known to hold; so each view records
+//! objects, scopes are told by their difference to what the client is known to hold; so each snapshot sent records
 //! what that is. States are shared until they change, and one that is the same is not looked into.
 
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -9,8 +9,9 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use tickwire_wire::Messages as _;
+
 use super::limits::SCOPE_SHARE;
-use crate::reone::message::{Direction as _, Down};
 use crate::reone::scope::{Difference, GLOBAL, ScopeError, ScopeState};
 use crate::reone::{ObjectId, SnapshotSeq, Writer};
 
@@ -149,7 +150,7 @@ impl ScopeDraft {
             let is_told = at == 0 || self.bytes.len() <= budget;
             match is_told {
                 true => {
-                    let list = Down::list_number(&element);
+                    let list = element.number();
                     self.elements.push((list, at..self.bytes.len()));
                 }
                 false => self.bytes.truncate(at),

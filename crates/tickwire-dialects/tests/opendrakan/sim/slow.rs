@@ -10,7 +10,7 @@ use tickwire_dialects::opendrakan::{
     Client, ClientConfig, ClientEvent, ObjectId, PORT, Phase, Server, ServerConfig, State,
 };
 use tickwire_session::{Events as _, Instant};
-use tickwire_sim::{Chance, Conditions, Network, addr};
+use tickwire_sim::{Chance, Conditions, addr};
 use tickwire_state::{Tick, Vec3};
 
 use crate::script::{PROTOTYPE, config, loaded, registry};
@@ -28,7 +28,7 @@ struct Seen {
 }
 
 fn watch(seed: u64, loss: Chance) -> Seen {
-    let mut net = Network::new(seed);
+    let mut net = crate::seeds::network(seed);
     net.add_node(addr::machine(1, PORT));
     net.add_node(addr::machine(10, 5_000));
     let server = Server::new(

@@ -35,9 +35,9 @@ fn loaded() -> ClientScript {
 #[test]
 fn a_chunk_is_held_as_it_was_sent() {
     let c = loaded();
-    assert_eq!(c.client.chunk(root(0, 0)), Some(&walled()));
-    assert_eq!(c.client.block(solid(1, 2)), Some(WALL));
-    assert_eq!(c.client.block(solid(64, 0)), None);
+    assert_eq!(c.session.chunk(root(0, 0)), Some(&walled()));
+    assert_eq!(c.session.block(solid(1, 2)), Some(WALL));
+    assert_eq!(c.session.block(solid(64, 0)), None);
 }
 
 #[test]
@@ -45,8 +45,8 @@ fn blocks_change_where_the_server_says() {
     let mut c = loaded();
     c.send(&[changed(solid(63, 63), WALL), changed(solid(64, 0), WALL)]);
     assert_eq!(c.events(), [ClientEvent::BlockChanged(solid(63, 63), WALL)]);
-    assert_eq!(c.client.block(solid(63, 63)), Some(WALL));
-    assert_eq!(c.client.counters().unknown_chunk, 1);
+    assert_eq!(c.session.block(solid(63, 63)), Some(WALL));
+    assert_eq!(c.session.counters().unknown_chunk, 1);
 }
 
 #[test]
@@ -61,8 +61,8 @@ fn low_bits_mean_the_cell_nearest_to_the_own_position() {
         changed(solid(65_540, -1), WALL),
         changed(solid(65_535, -64), WALL),
     ]);
-    assert_eq!(c.client.block(solid(65_540, -1)), Some(WALL));
-    assert_eq!(c.client.block(solid(65_535, -64)), Some(WALL));
+    assert_eq!(c.session.block(solid(65_540, -1)), Some(WALL));
+    assert_eq!(c.session.block(solid(65_535, -64)), Some(WALL));
 }
 
 #[test]
@@ -70,16 +70,16 @@ fn a_released_chunk_is_gone() {
     let mut c = loaded();
     c.send(&[Heard::LayerRelease(xy(0, 0)), Heard::LayerRelease(xy(9, 9))]);
     assert_eq!(c.events(), [ClientEvent::ChunkReleased(root(0, 0))]);
-    assert_eq!(c.client.chunks().count(), 0);
+    assert_eq!(c.session.chunks().count(), 0);
     let mut c = loaded();
     c.act(|_, client| client.release(root(0, 0))).unwrap();
     c.expects(&[FromClient::LayerRelease(xy(0, 0))]);
-    assert_eq!(c.client.chunks().count(), 0);
+    assert_eq!(c.session.chunks().count(), 0);
     // What was on its way is ignored.
     c.send(&[changed(solid(1, 1), WALL)]);
     c.send_layer(xy(0, 0), &walled());
     assert_eq!(c.events(), []);
-    assert_eq!(c.client.counters().unwanted_layer, 1);
+    assert_eq!(c.session.counters().unwanted_layer, 1);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_chunk_that_is_not_to_be_had_is_answered() {
 
 #[track_caller]
 fn check_broken(mut c: ClientScript) {
-    assert_eq!(*c.client.phase(), Phase::Ended(EndReason::Broken));
+    assert_eq!(*c.session.phase(), Phase::Ended(EndReason::Broken));
     c.expects(&[FromClient::Kick {
         reason: b"Bad packet!",
     }]);
@@ -128,7 +128,7 @@ fn pieces_without_end_are_refused() {
     for _ in 0..64 {
         c.send(&[Heard::LayerData { data: &[7; 512] }]);
     }
-    assert_eq!(*c.client.phase(), Phase::Playing);
+    assert_eq!(*c.session.phase(), Phase::Playing);
     c.send(&[Heard::LayerData { data: &[7; 1] }]);
     check_broken(c);
 }
@@ -177,13 +177,13 @@ fn sets_come_move_and_go_with_their_chunks() {
     c.send(&[Heard::LayersetSelect { set: TRAIN }]);
     c.send_layer(xy(0, 0), &Tiles::default());
     c.send(&[changed(on_train(3, 4), WALL)]);
-    assert_eq!(c.client.block(on_train(3, 4)), Some(WALL));
+    assert_eq!(c.session.block(on_train(3, 4)), Some(WALL));
     let at = cell(995, -5);
     c.send(&[Heard::LayersetMove { set: TRAIN, at }]);
-    assert!(c.client.sets().eq([(TRAIN, at)]));
+    assert!(c.session.sets().eq([(TRAIN, at)]));
     // It moved, and what is on it did not.
     c.send(&[changed(on_train(5, 4), WALL)]);
-    assert_eq!(c.client.block(on_train(5, 4)), Some(WALL));
+    assert_eq!(c.session.block(on_train(5, 4)), Some(WALL));
     c.act(|now, client| client.edit(now, on_train(7, 7), WALL))
         .unwrap();
     c.expects(&[
@@ -191,8 +191,8 @@ fn sets_come_move_and_go_with_their_chunks() {
         edit(on_train(7, 7), WALL),
     ]);
     c.send(&[Heard::LayersetRemove { set: TRAIN }]);
-    assert_eq!(c.client.chunks().count(), 0);
-    assert_eq!(c.client.request(c.now, chunk), Err(ActError::UnknownSet));
+    assert_eq!(c.session.chunks().count(), 0);
+    assert_eq!(c.session.request(c.now, chunk), Err(ActError::UnknownSet));
 }
 
 #[test]
@@ -200,8 +200,8 @@ fn a_client_of_version_1_does_not_believe_in_sets() {
     let mut c = ClientScript::playing(Version::One, cell(0, 0));
     let at = cell(0, 0);
     c.send(&[Heard::LayersetCreate { set: TRAIN, at }]);
-    assert_eq!(c.client.sets().count(), 0);
-    assert_eq!(c.client.counters().violations, 1);
+    assert_eq!(c.session.sets().count(), 0);
+    assert_eq!(c.session.counters().violations, 1);
 }
 
 #[test]
@@ -211,8 +211,8 @@ fn only_so_many_sets_are_believed_in() {
     let sets = (1..=60_000).map(SetId);
     let created: Vec<_> = sets.map(|set| Heard::LayersetCreate { set, at }).collect();
     c.send(&created);
-    assert_eq!(c.client.sets().count(), SETS_MAX);
-    assert_eq!(c.client.counters().violations, 60_000 - SETS_MAX as u64);
+    assert_eq!(c.session.sets().count(), SETS_MAX);
+    assert_eq!(c.session.counters().violations, 60_000 - SETS_MAX as u64);
     // Those that are known may come again, and one that goes leaves its place.
     let (first, last) = (SetId(1), SetId(60_000));
     c.send(&[
@@ -223,9 +223,9 @@ fn only_so_many_sets_are_believed_in() {
         Heard::LayersetRemove { set: SetId(2) },
         Heard::LayersetCreate { set: last, at },
     ]);
-    assert_eq!(c.client.corner(first), Some(cell(7, 7)));
+    assert_eq!(c.session.corner(first), Some(cell(7, 7)));
     assert_eq!(
-        (c.client.corner(SetId(2)), c.client.corner(last)),
+        (c.session.corner(SetId(2)), c.session.corner(last)),
         (None, Some(at))
     );
 }
@@ -250,6 +250,6 @@ fn a_spectator_knows_cells_by_the_chunks_it_holds() {
         changed(solid(65_540, -1), WALL),
         changed(solid(65_535, -64), WALL),
     ]);
-    assert_eq!(c.client.block(solid(65_540, -1)), Some(WALL));
-    assert_eq!(c.client.block(solid(65_535, -64)), Some(WALL));
+    assert_eq!(c.session.block(solid(65_540, -1)), Some(WALL));
+    assert_eq!(c.session.block(solid(65_535, -64)), Some(WALL));
 }

@@ -20,7 +20,7 @@ fn a_client_dials_and_logs_in() {
     c.expects(&[]);
     c.open();
     c.expects(&[login(1, "ann")]);
-    assert_eq!(*c.client.phase(), Phase::LoggingIn);
+    assert_eq!(*c.session.phase(), Phase::LoggingIn);
     c.send(&[
         player_id(OWN),
         creation(OWN, "ann", cell(3, 4)),
@@ -34,7 +34,7 @@ fn a_client_dials_and_logs_in() {
             ClientEvent::Chatted("* ann has joined".into()),
         ]
     );
-    assert_eq!(c.client.position(), Some(cell(3, 4)));
+    assert_eq!(c.session.position(), Some(cell(3, 4)));
 }
 
 #[test]
@@ -42,10 +42,10 @@ fn the_order_of_the_answer_does_not_matter() {
     let mut c = ClientScript::dial(Version::One, "ann");
     c.open();
     c.send(&[chat("* ann has joined"), creation(OWN, "ann", cell(3, 4))]);
-    assert_eq!(c.client.position(), None);
+    assert_eq!(c.session.position(), None);
     c.send(&[player_id(OWN)]);
-    assert_eq!(c.client.position(), Some(cell(3, 4)));
-    assert_eq!(*c.client.phase(), Phase::Playing);
+    assert_eq!(c.session.position(), Some(cell(3, 4)));
+    assert_eq!(*c.session.phase(), Phase::Playing);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_kick_says_why() {
     assert_eq!(c.orders(), [Transmit::Finish { on: ON }]);
     // Nothing more happens.
     c.send(&[chat("boo")]);
-    c.advance(ms(100_000));
+    c.pass(ms(100_000));
     assert_eq!((c.events(), c.orders()), (vec![], vec![]));
 }
 
@@ -82,16 +82,16 @@ fn a_server_of_draft_1_is_dialled_once_more() {
             Transmit::Dial { on: again, to }
         ]
     );
-    assert_eq!(*c.client.phase(), Phase::Dialling);
+    assert_eq!(*c.session.phase(), Phase::Dialling);
     // What the first connection does now is of no interest.
-    c.client.handle_stream(c.now, ON, &[0x00]);
-    c.client
+    c.session.handle_stream(c.now, ON, &[0x00]);
+    c.session
         .handle_closed(c.now, Path::Stream(ON), Ended::Finished);
     c.open();
     c.expects(&[login(1, "ann")]);
     c.send(&[player_id(OWN), creation(OWN, "ann", cell(3, 4))]);
-    assert_eq!(c.client.position(), Some(cell(3, 4)));
-    assert_eq!(c.client.version(), Version::One);
+    assert_eq!(c.session.position(), Some(cell(3, 4)));
+    assert_eq!(c.session.version(), Version::One);
     assert_eq!(
         c.events(),
         [
@@ -130,7 +130,7 @@ fn only_a_login_that_version_1_allows_is_tried_again() {
         c.orders();
         c.send(&[kick(why)]);
         let ended = Phase::Ended(EndReason::Kicked(why.into()));
-        assert_eq!(*c.client.phase(), ended);
+        assert_eq!(*c.session.phase(), ended);
         assert_eq!(c.orders(), [Transmit::Finish { on: ON }]);
     }
 }
@@ -139,26 +139,27 @@ fn only_a_login_that_version_1_allows_is_tried_again() {
 fn nobody_there_is_unreachable_and_a_broken_connection_disconnected() {
     let mut c = ClientScript::dial(Version::One, "ann");
     c.close(Ended::Refused);
-    assert_eq!(*c.client.phase(), Phase::Ended(EndReason::Unreachable));
+    assert_eq!(*c.session.phase(), Phase::Ended(EndReason::Unreachable));
     let mut c = ClientScript::dial(Version::One, "ann");
-    c.advance(ms(20_000));
-    assert_eq!(*c.client.phase(), Phase::Ended(EndReason::Unreachable));
+    c.pass(ms(20_000));
+    assert_eq!(*c.session.phase(), Phase::Ended(EndReason::Unreachable));
     let mut c = ClientScript::playing(Version::One, cell(0, 0));
     c.close(Ended::Reset);
-    assert_eq!(*c.client.phase(), Phase::Ended(EndReason::Disconnected));
+    assert_eq!(*c.session.phase(), Phase::Ended(EndReason::Disconnected));
     assert_eq!(c.orders(), []);
 }
 
 fn round_trip(c: &ClientScript) -> Option<Duration> {
     let mut measured = None;
-    c.client.visit_peers(&mut |peer| measured = peer.round_trip);
+    c.session
+        .visit_peers(&mut |peer| measured = peer.round_trip);
     measured
 }
 
 #[test]
 fn dialling_measures_the_round_trip() {
     let mut c = ClientScript::dial(Version::One, "ann");
-    c.advance(ms(40));
+    c.pass(ms(40));
     c.open();
     assert_eq!(round_trip(&c), Some(ms(40)));
 }
@@ -166,17 +167,17 @@ fn dialling_measures_the_round_trip() {
 #[test]
 fn a_silent_server_is_pinged_and_given_up() {
     let mut c = ClientScript::playing(Version::One, cell(0, 0));
-    c.advance(ms(4_999));
+    c.pass(ms(4_999));
     c.expects(&[]);
-    c.advance(ms(1));
+    c.pass(ms(1));
     c.expects(&[Said::Ping]);
-    c.advance(ms(30));
+    c.pass(ms(30));
     c.send(&[Heard::Pong]);
     assert!(round_trip(&c).is_some_and(|it| it > ms(0)));
-    c.advance(ms(19_999));
+    c.pass(ms(19_999));
     c.expects(&[Said::Ping; 3]);
-    c.advance(ms(1));
-    assert_eq!(*c.client.phase(), Phase::Ended(EndReason::TimedOut));
+    c.pass(ms(1));
+    assert_eq!(*c.session.phase(), Phase::Ended(EndReason::TimedOut));
 }
 
 #[test]
@@ -184,14 +185,14 @@ fn a_client_that_plays_measures_the_round_trip_beside_what_it_says() {
     let mut c = ClientScript::playing(Version::One, cell(0, 0));
     // A server that talks is not silent, and a client that says nothing adds nothing.
     for _ in 0..3 {
-        c.advance(ms(4_000));
+        c.pass(ms(4_000));
         c.send(&[chat("<bob> hm")]);
         c.expects(&[]);
     }
     c.act(|now, client| client.chat(now, "hello")).unwrap();
     c.expects(&[Said::Ping, say("hello")]);
     // Until that is answered there is no other, nor for two seconds.
-    c.advance(ms(2_500));
+    c.pass(ms(2_500));
     c.act(|now, client| client.chat(now, "again")).unwrap();
     c.expects(&[say("again")]);
     c.send(&[Heard::Pong]);
@@ -203,11 +204,11 @@ fn a_client_that_plays_measures_the_round_trip_beside_what_it_says() {
 #[test]
 fn an_answer_that_does_not_come_is_not_asked_for_again_while_the_server_talks() {
     let mut c = ClientScript::playing(Version::One, cell(0, 0));
-    c.advance(ms(2_000));
+    c.pass(ms(2_000));
     c.act(|now, client| client.chat(now, "hm")).unwrap();
     c.expects(&[Said::Ping, say("hm")]);
     for _ in 0..5 {
-        c.advance(ms(4_000));
+        c.pass(ms(4_000));
         c.send(&[chat("<bob> hm")]);
         c.act(|now, client| client.chat(now, "hm")).unwrap();
         c.expects(&[say("hm")]);
@@ -228,15 +229,15 @@ fn pings_of_a_server_that_never_reads_are_answered_up_to_a_bound() {
     for _ in 0..WAITING_MAX / pings.len() {
         c.send_deaf(&pings);
     }
-    assert_eq!(*c.client.phase(), Phase::Playing);
+    assert_eq!(*c.session.phase(), Phase::Playing);
     c.send_deaf(&[0x7c]);
-    assert_eq!(*c.client.phase(), Phase::Leaving);
-    c.advance(ms(2_000));
-    assert_eq!(*c.client.phase(), Phase::Ended(EndReason::Broken));
+    assert_eq!(*c.session.phase(), Phase::Leaving);
+    c.pass(ms(2_000));
+    assert_eq!(*c.session.phase(), Phase::Ended(EndReason::Broken));
     // One that reads is answered whatever it costs.
     let mut c = ClientScript::playing(Version::One, cell(0, 0));
     for _ in 0..=WAITING_MAX / pings.len() {
-        c.send_bytes(&pings);
+        c.say_bytes(&pings);
         c.expects(&vec![Said::Pong; pings.len()]);
     }
 }
@@ -258,12 +259,12 @@ fn quitting_comes_after_everything_said() {
 fn bytes_that_are_no_packet_end_it_and_the_server_is_told() {
     for bytes in [&[0x00][..], &[0x40], &[0x7b], &[0xbf], &[0x42, 0x01, 0x02]] {
         let mut c = ClientScript::playing(Version::One, cell(0, 0));
-        c.send_bytes(bytes);
+        c.say_bytes(bytes);
         c.expects(&[FromClient::Kick {
             reason: b"Bad packet!",
         }]);
         assert_eq!(c.orders(), [Transmit::Finish { on: ON }]);
-        assert_eq!(*c.client.phase(), Phase::Ended(EndReason::Broken));
+        assert_eq!(*c.session.phase(), Phase::Ended(EndReason::Broken));
     }
 }
 
@@ -271,7 +272,7 @@ fn bytes_that_are_no_packet_end_it_and_the_server_is_told() {
 fn one_s_own_entity_is_never_lost() {
     let mut c = ClientScript::playing(Version::One, cell(1, 2));
     c.send(&[destruction(OWN.entity())]);
-    assert_eq!(c.client.position(), Some(cell(1, 2)));
+    assert_eq!(c.session.position(), Some(cell(1, 2)));
 }
 
 #[test]
@@ -279,7 +280,7 @@ fn nothing_can_be_done_before_login_or_after_the_end() {
     let mut c = ClientScript::dial(Version::One, "ann");
     for _ in 0..2 {
         let now = c.now;
-        let client = &mut c.client;
+        let client = &mut c.session;
         let not = Err(ActError::NotPlaying);
         assert_eq!(client.walk(now, Direction::East), not);
         assert_eq!(client.chat(now, "hi"), not);

@@ -12,7 +12,7 @@ use tickwire_dialects::pixmess::{
 };
 use tickwire_session::{Instant, TokenBucket};
 
-use super::script::{ClientScript, OWN};
+use super::script::{ClientScript, ON, OWN};
 use crate::script::ms;
 use crate::words::{
     Said, WALL, cell, chat, creation, destruction, edit, moved, plain, position, root, say, solid,
@@ -27,7 +27,7 @@ fn a_step_is_taken_at_once() {
     c.act(|now, client| client.walk(now, Direction::SouthWest))
         .unwrap();
     c.expects(&[walk(6)]);
-    assert_eq!(c.client.position(), Some(cell(-1, 1)));
+    assert_eq!(c.session.position(), Some(cell(-1, 1)));
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn steps_stay_below_the_server_s_rate() {
     assert_eq!(taken, 16);
     let refused = c.act(|now, client| client.walk(now, Direction::East));
     assert_eq!(refused, Err(ActError::TooFast));
-    c.advance(ms(51));
+    c.pass(ms(51));
     c.act(|now, client| client.walk(now, Direction::East))
         .unwrap();
 }
@@ -59,7 +59,7 @@ fn steps_that_arrive_closer_together_than_they_were_taken_are_still_allowed() {
         if c.act(|now, client| client.walk(now, Direction::East).is_ok()) {
             arrivals.push(c.now + late);
         }
-        c.advance(ms(10));
+        c.pass(ms(10));
     }
     assert!(arrivals.len() > 380, "{} steps", arrivals.len());
     arrivals.sort_unstable();
@@ -79,9 +79,9 @@ fn check_rate(
             assert_eq!(c.act(&mut act), Ok(()));
         }
         assert_eq!(c.act(&mut act), Err(ActError::TooFast));
-        c.advance(span + JITTER_ALLOWED - ms(1));
+        c.pass(span + JITTER_ALLOWED - ms(1));
         assert_eq!(c.act(&mut act), Err(ActError::TooFast));
-        c.advance(ms(1));
+        c.pass(ms(1));
         // It is not silent, just slow.
         c.send(&[chat("<bob> hm")]);
     }
@@ -116,7 +116,7 @@ fn a_correction_is_believed_and_confirmed() {
     c.expects(&[walk(0); 3]);
     // The first was refused; the server has not seen the others when it says so.
     c.send(&[position(OWN, cell(0, 0))]);
-    assert_eq!(c.client.position(), Some(cell(0, 0)));
+    assert_eq!(c.session.position(), Some(cell(0, 0)));
     c.expects(&[FromClient::EntityPosition { at: cell(0, 0) }]);
     // It has now, and answers that.
     c.send(&[position(OWN, cell(2, 0))]);
@@ -124,7 +124,7 @@ fn a_correction_is_believed_and_confirmed() {
     // What was said already is not said again.
     c.send(&[position(OWN, cell(2, 0))]);
     c.expects(&[]);
-    assert_eq!(c.client.position(), Some(cell(2, 0)));
+    assert_eq!(c.session.position(), Some(cell(2, 0)));
     assert_eq!(
         c.events(),
         [
@@ -154,7 +154,7 @@ fn a_report_that_happens_to_be_true_does_not_hide_a_correction_behind_it() {
     c.expects(&[FromClient::EntityPosition { at: cell(11, 20) }]);
     c.send(&[position(OWN, cell(10, 20))]);
     c.expects(&[FromClient::EntityPosition { at: cell(10, 20) }]);
-    assert_eq!(c.client.position(), Some(cell(10, 20)));
+    assert_eq!(c.session.position(), Some(cell(10, 20)));
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn who_never_walked_believes_without_a_word() {
     let mut c = ClientScript::playing(Version::One, cell(0, 0));
     c.send(&[position(OWN, cell(-1_000, 70_000))]);
     c.expects(&[]);
-    assert_eq!(c.client.position(), Some(cell(-1_000, 70_000)));
+    assert_eq!(c.session.position(), Some(cell(-1_000, 70_000)));
 }
 
 #[test]
@@ -174,7 +174,8 @@ fn a_server_that_corrects_and_does_not_read_hears_only_the_last_of_it() {
     for x in 2..1_000 {
         c.send_deaf(&plain(&position(OWN, cell(x, 0))));
     }
-    c.advance(ms(5_000));
+    c.pass(ms(5_000));
+    c.give_room(ON, u32::MAX);
     c.expects(&[Said::Ping, FromClient::EntityPosition { at: cell(999, 0) }]);
 }
 
@@ -201,7 +202,7 @@ fn others_come_walk_and_go() {
     );
     assert!(matches!(&events[3], ClientEvent::EntityDestroyed(_, last) if last.at == cell(9, 9)));
     assert_eq!(events.len(), 4);
-    let counters = c.client.counters();
+    let counters = c.session.counters();
     assert_eq!((counters.unknown_entity, counters.violations), (1, 1));
 }
 
@@ -213,7 +214,7 @@ fn an_entity_that_is_ignored_is_gone_here_and_there() {
     c.expects(&[FromClient::EntityDestruction {
         entity: EntityId(6),
     }]);
-    assert_eq!(c.client.entities().count(), 1);
+    assert_eq!(c.session.entities().count(), 1);
     assert!(c.act(|_, client| client.ignore(OWN.entity())).is_err());
 }
 
@@ -249,9 +250,9 @@ fn a_chat_has_1_to_255_bytes() {
 fn a_server_that_does_not_read_is_not_talked_to_without_end() {
     let mut c = ClientScript::playing(Version::One, cell(0, 0));
     let mut waiting = 0;
-    while c.client.release(root(0, 0)).is_ok() {
+    while c.session.release(root(0, 0)).is_ok() {
         waiting += 1;
     }
     assert_eq!(waiting, 256);
-    assert_eq!(c.client.chat(c.now, "hi"), Err(ActError::TooMuchWaiting));
+    assert_eq!(c.session.chat(c.now, "hi"), Err(ActError::TooMuchWaiting));
 }

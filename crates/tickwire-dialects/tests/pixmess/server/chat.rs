@@ -7,7 +7,7 @@ use crate::script::{ANN, BOB, CID, Script, ms};
 use crate::words::{chat, say};
 
 fn two() -> Script {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.join(ANN, "ann");
     s.join(BOB, "bob");
     s
@@ -20,7 +20,7 @@ fn a_chat_goes_to_all_with_the_speaker_s_name() {
     for who in [ANN, BOB] {
         s.expects(who, &[chat("<ann> hello, Bob")]);
     }
-    assert!(matches!(&s.events()[..], [ServerEvent::Chatted { text, .. }] if text == "hello, Bob"));
+    assert!(matches!(&s.told()[..], [ServerEvent::Chatted { text, .. }] if text == "hello, Bob"));
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_long_chat_is_cut_at_a_character() {
 fn what_is_no_text_is_not_passed_on() {
     let mut s = two();
     s.send(ANN, &[FromClient::Chat { text: b"\xff\xfe" }, say("")]);
-    s.expects_nothing(BOB);
+    s.hears_nothing(BOB);
     assert_eq!(s.counters().bad_chat, 1);
     s.send(ANN, &[say("\x1b[2Jboo\n"), say("\x07")]);
     s.expects(BOB, &[chat("<ann> [2Jboo")]);
@@ -52,7 +52,7 @@ fn at_most_8_in_any_10_seconds() {
     assert_eq!(s.counters().too_many_chats, 12);
     s.live(ms(9_999), &[ANN, BOB]);
     s.send(ANN, &[say("spam")]);
-    s.expects_nothing(BOB);
+    s.hears_nothing(BOB);
     s.live(ms(1), &[]);
     s.send(ANN, &[say("ham"), say("ham")]);
     assert_eq!(s.heard(BOB).len(), 2);
@@ -70,13 +70,13 @@ fn commands_answer_their_sender_alone() {
     s.expects(ANN, &[chat("* /who lists the players, /help shows this")]);
     s.send(ANN, &[say("/dance wildly")]);
     s.expects(ANN, &[chat("* Unknown command /dance wildly, try /help")]);
-    s.expects_nothing(BOB);
-    assert_eq!(s.events(), []);
+    s.hears_nothing(BOB);
+    assert_eq!(s.told(), []);
 }
 
 #[test]
 fn a_long_list_of_players_takes_several_lines() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     for who in 10..30 {
         let name = format!("somebody with a long name {who:>6}");
         s.join(who, name.leak());
@@ -91,10 +91,10 @@ fn a_long_list_of_players_takes_several_lines() {
 
 #[test]
 fn the_game_speaks_to_all_or_to_one() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     let ann = s.join(ANN, "ann");
     s.join(BOB, "bob");
-    s.act(|_, _, server| {
+    s.act(|_, server| {
         server.say("It is night.");
         server.tell(ann, "You are tired.");
     });

@@ -8,7 +8,7 @@ use crate::words::{Said, WALL, cell, changed, edit, plain, solid, xy};
 
 /// Ann and Bob hold chunk (0, 0); Cid holds none.
 fn three() -> Script {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.join(ANN, "ann");
     s.join(BOB, "bob");
     s.join(CID, "cid");
@@ -34,34 +34,34 @@ fn a_change_goes_to_everybody_who_holds_the_chunk_the_originator_included() {
     for who in [ANN, BOB] {
         s.expects(who, &[changed(solid(3, 4), WALL), changed(floor, grass)]);
     }
-    s.expects_nothing(CID);
-    assert_eq!(s.game.block(solid(3, 4)), WALL);
-    assert_eq!(s.game.block(floor), grass);
+    s.hears_nothing(CID);
+    assert_eq!(s.memory.game.block(solid(3, 4)), WALL);
+    assert_eq!(s.memory.game.block(floor), grass);
 }
 
 #[test]
 fn a_refused_change_is_answered_with_what_is_there() {
     let mut s = three();
-    s.act(|_, game, server| game.set_block(server, solid(3, 4), WALL));
+    s.play(|game, server| game.set_block(server, solid(3, 4), WALL));
     s.forget();
-    s.game.sacred.insert((3, 4));
+    s.memory.game.sacred.insert((3, 4));
     s.send(ANN, &[edit(solid(3, 4), Block { typ: 9, ..WALL })]);
     s.expects(ANN, &[changed(solid(3, 4), WALL)]);
-    s.expects_nothing(BOB);
+    s.hears_nothing(BOB);
 }
 
 #[test]
 fn a_change_outside_the_chunks_held_is_refused() {
     let mut s = three();
-    s.act(|_, game, server| game.set_block(server, solid(64, 0), WALL));
+    s.play(|game, server| game.set_block(server, solid(64, 0), WALL));
     s.send(ANN, &[edit(solid(64, 0), Block::EMPTY)]);
     s.expects(ANN, &[changed(solid(64, 0), WALL)]);
     s.send(CID, &[edit(solid(3, 4), WALL)]);
     s.expects(CID, &[changed(solid(3, 4), Block::EMPTY)]);
-    s.expects_nothing(ANN);
+    s.hears_nothing(ANN);
     assert_eq!(s.counters().edits_outside, 2);
     assert!(
-        s.events()
+        s.told()
             .iter()
             .all(|event| matches!(event, ServerEvent::BlockAsked { .. }))
     );
@@ -69,8 +69,8 @@ fn a_change_outside_the_chunks_held_is_refused() {
 
 #[test]
 fn low_bits_mean_the_cell_nearest_to_the_player() {
-    let mut s = Script::new();
-    s.game.spawn = cell(65_530, -3);
+    let mut s = Script::begin();
+    s.memory.game.spawn = cell(65_530, -3);
     s.join(ANN, "ann");
     s.load(ANN, xy(1_024, -1));
     s.load(ANN, xy(1_024, 0));
@@ -78,22 +78,22 @@ fn low_bits_mean_the_cell_nearest_to_the_player() {
     for id in [solid(65_540, -1), solid(65_541, 2)] {
         s.send(ANN, &[edit(id, WALL)]);
         s.expects(ANN, &[changed(id, WALL)]);
-        assert_eq!(s.game.block(id), WALL);
+        assert_eq!(s.memory.game.block(id), WALL);
     }
 }
 
 #[test]
 fn clearing_says_nothing_about_colour_and_character() {
     let mut s = three();
-    s.act(|_, game, server| game.set_block(server, solid(3, 4), WALL));
+    s.play(|game, server| game.set_block(server, solid(3, 4), WALL));
     s.forget();
     let cleared = Block {
         typ: 0,
         col: 99,
         ch: 99,
     };
-    s.send_bytes(ANN, &plain(&edit(solid(3, 4), cleared)));
-    s.send_bytes(ANN, &[0x02, 3, 0, 4, 0, 0, 99, 98]);
+    s.say_bytes(ANN, &plain(&edit(solid(3, 4), cleared)));
+    s.say_bytes(ANN, &[0x02, 3, 0, 4, 0, 0, 99, 98]);
     for who in [ANN, BOB] {
         s.expects(who, &[changed(solid(3, 4), Block::EMPTY); 2]);
     }
@@ -114,10 +114,10 @@ fn at_most_20_changes_in_any_second() {
         [20, 21, 22, 23, 24].map(|x| changed(solid(x, 0), Block::EMPTY))
     );
     assert_eq!(s.counters().too_many_edits, 5);
-    s.advance(ms(999));
+    s.pass(ms(999));
     s.send(ANN, &[wish(30)]);
-    s.expects_nothing(BOB);
-    s.advance(ms(1));
+    s.hears_nothing(BOB);
+    s.pass(ms(1));
     s.send(ANN, &[wish(31)]);
     s.expects(BOB, &[changed(solid(31, 0), WALL)]);
 }
@@ -126,12 +126,12 @@ fn at_most_20_changes_in_any_second() {
 fn every_form_of_mask_says_the_same() {
     let mut s = three();
     // Plain, then under a new mask (x, typ, col and ch as before), then under that mask again.
-    s.send_bytes(ANN, &[0x02, 5, 0, 6, 0, 1, 7, 35]);
-    s.send_bytes(ANN, &[0xc2, 0b1_1101, 7, 0, 0x82, 8, 0]);
+    s.say_bytes(ANN, &[0x02, 5, 0, 6, 0, 1, 7, 35]);
+    s.say_bytes(ANN, &[0xc2, 0b1_1101, 7, 0, 0x82, 8, 0]);
     // Plain again leaves the mask where it is.
-    s.send_bytes(ANN, &[0x02, 9, 0, 9, 0, 2, 3, 4, 0x82, 10, 0]);
+    s.say_bytes(ANN, &[0x02, 9, 0, 9, 0, 2, 3, 4, 0x82, 10, 0]);
     // The other sublayer has a memory of its own, in which all is zero.
-    s.send_bytes(ANN, &[0xc3, 0b1_1111]);
+    s.say_bytes(ANN, &[0xc3, 0b1_1111]);
     let other = Block {
         typ: 2,
         col: 3,
@@ -156,8 +156,8 @@ fn every_form_of_mask_says_the_same() {
 
 #[test]
 fn what_a_client_says_takes_effect_in_order() {
-    let mut s = Script::new();
-    s.game.spawn = cell(32_767, 0);
+    let mut s = Script::begin();
+    s.memory.game.spawn = cell(32_767, 0);
     let ann = s.join(ANN, "ann");
     // Low bits 0xffff: from where she stands now that is -1 in x, one step further it is 65,535.
     let wish = FromClient::BlockSet(BlockSet {
@@ -167,7 +167,7 @@ fn what_a_client_says_takes_effect_in_order() {
     });
     s.send(ANN, &[wish, Said::Movement { direction: 0 }, wish]);
     let asked: Vec<i32> = s
-        .events()
+        .told()
         .iter()
         .filter_map(|event| match event {
             ServerEvent::BlockAsked { id, .. } => Some(id.cell.x),

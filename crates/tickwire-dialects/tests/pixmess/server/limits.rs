@@ -27,8 +27,8 @@ fn noise() -> Tiles {
 
 #[test]
 fn who_never_reads_is_cut_off_and_the_others_do_not_notice() {
-    let mut s = Script::new();
-    s.game.tiles.insert(root(0, 0), noise());
+    let mut s = Script::begin();
+    s.memory.game.tiles.insert(root(0, 0), noise());
     s.join(BOB, "bob");
     s.open_deaf(ANN);
     s.send(ANN, &[login(1, "ann")]);
@@ -42,7 +42,7 @@ fn who_never_reads_is_cut_off_and_the_others_do_not_notice() {
     assert!(layers * size > WAITING_MAX / 2);
     s.expects_cut(ANN);
     assert_eq!(s.counters().never_read, 1);
-    assert!(s.events().iter().any(|event| matches!(
+    assert!(s.told().iter().any(|event| matches!(
         event,
         ServerEvent::Left {
             why: Departure::FellBehind,
@@ -56,45 +56,45 @@ fn who_never_reads_is_cut_off_and_the_others_do_not_notice() {
 
 #[test]
 fn pings_of_who_never_reads_are_bounded_too() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.open_deaf(ANN);
     let pings = vec![0x7c; 64 * 1_024];
     for _ in 0..=WAITING_MAX / pings.len() {
-        s.send_bytes(ANN, &pings);
+        s.say_bytes(ANN, &pings);
     }
     s.expects_cut(ANN);
 }
 
 #[test]
 fn a_kick_that_nobody_reads_waits_two_seconds() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.open_deaf(ANN);
     s.send(ANN, &[login(9, "ann")]);
     assert_eq!(s.state(ANN), Some("Closing"));
-    s.advance(ms(1_999));
+    s.pass(ms(1_999));
     assert!(s.is_open(ANN));
-    s.advance(ms(1));
+    s.pass(ms(1));
     s.expects_cut(ANN);
 }
 
 #[test]
 fn who_talks_on_while_the_game_thinks_is_stopped() {
-    let mut s = Script::new();
-    s.game.silent = true;
+    let mut s = Script::begin();
+    s.memory.game.silent = true;
     s.open(ANN);
     s.send(ANN, &[login(1, "ann")]);
     let pings = vec![0x7c; 16 * 1_024];
     for _ in 0..HELD_BACK_MAX / pings.len() {
-        s.send_bytes(ANN, &pings);
+        s.say_bytes(ANN, &pings);
     }
-    s.expects_nothing(ANN);
-    s.send_bytes(ANN, &[0x7c]);
+    s.hears_nothing(ANN);
+    s.say_bytes(ANN, &[0x7c]);
     s.expects_end(ANN, &[kick("Too much at once!")]);
 }
 
 #[test]
 fn five_hundred_idle_connections_are_gone_after_five_seconds() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.join(ANN, "ann");
     for who in 1_000..1_500 {
         s.open(who);
@@ -107,7 +107,7 @@ fn five_hundred_idle_connections_are_gone_after_five_seconds() {
     }
     assert_eq!(s.counters().login_timeout, 500);
     assert_eq!(s.state(ANN), Some("Playing"));
-    s.expects_nothing(ANN);
+    s.hears_nothing(ANN);
 }
 
 /// Opens so many connections from one host, without a word.
@@ -115,14 +115,14 @@ fn open_silent(s: &mut Script, first: u32, count: u32) {
     let host = Host::Ip([192, 0, 2, 1].into());
     for who in first..first + count {
         let on = StreamId::Accepted(who);
-        s.server.handle_opened(s.now, on, Addr { host, port: 99 });
+        s.session.handle_opened(s.now, on, Addr { host, port: 99 });
     }
-    while s.server.poll_transmit(s.now, &mut Vec::new()).is_some() {}
+    while s.session.poll_transmit(s.now, &mut Vec::new()).is_some() {}
 }
 
 #[test]
 fn silent_connections_do_not_lock_newcomers_out() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.join(ANN, "ann");
     open_silent(&mut s, 1_000, 5_000);
     let silent = u64::try_from(ADMISSION_WAITING_MAX).unwrap();
@@ -134,7 +134,7 @@ fn silent_connections_do_not_lock_newcomers_out() {
 
 #[test]
 fn logins_of_one_host_are_limited_and_told_so() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     let joins = 3 * JOINS_A_HOST;
     let host = Host::Ip([192, 0, 2, 1].into());
     for number in 0..joins {
@@ -147,7 +147,7 @@ fn logins_of_one_host_are_limited_and_told_so() {
     s.expects_end(1_000 + JOINS_A_HOST, &[kick(text)]);
     // Others are not concerned.
     s.join(ANN, "ann");
-    s.advance(ms(1_000));
+    s.pass(ms(1_000));
     s.open_from(9_000, host);
     s.send(9_000, &[login(1, "later")]);
     assert_eq!(s.state(9_000), Some("Playing"));
@@ -155,21 +155,21 @@ fn logins_of_one_host_are_limited_and_told_so() {
 
 #[test]
 fn a_server_that_is_too_slow_takes_nobody_and_keeps_who_plays() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.join(ANN, "ann");
-    let session: &mut dyn Session = &mut s.server;
+    let session: &mut dyn Session = &mut s.session;
     session.set_busy(true);
     s.open(BOB);
     s.send(BOB, &[login(1, "bob")]);
     s.expects_end(BOB, &[kick("Server is busy: try again in a moment!")]);
     assert_eq!(s.state(ANN), Some("Playing"));
-    s.server.set_busy(false);
+    s.session.set_busy(false);
     s.join(CID, "cid");
 }
 
 #[test]
 fn a_flood_of_chats_leaves_the_others_alone() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.join(ANN, "ann");
     s.join(BOB, "bob");
     s.join(CID, "cid");

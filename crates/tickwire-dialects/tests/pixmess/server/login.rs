@@ -11,10 +11,10 @@ use crate::words::{
 
 #[test]
 fn a_login_is_answered_with_number_entity_and_the_news_in_that_order() {
-    let mut s = Script::new();
-    s.game.spawn = cell(-7, 70_000);
+    let mut s = Script::begin();
+    s.memory.game.spawn = cell(-7, 70_000);
     s.open(ANN);
-    s.expects_nothing(ANN);
+    s.hears_nothing(ANN);
     s.send(ANN, &[login(1, "ann")]);
     let ann = PlayerId(1);
     s.expects(
@@ -30,13 +30,13 @@ fn a_login_is_answered_with_number_entity_and_the_news_in_that_order() {
         name: "ann".into(),
         look: LOOK,
     };
-    assert_eq!(s.events(), [asked]);
+    assert_eq!(s.told(), [asked]);
     assert_eq!(s.state(ANN), Some("Playing"));
 }
 
 #[test]
 fn others_hear_of_a_newcomer_and_see_it_if_they_hold_its_chunk() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.join(ANN, "ann");
     s.join(BOB, "bob");
     s.load(ANN, xy(0, 0));
@@ -55,13 +55,13 @@ fn others_hear_of_a_newcomer_and_see_it_if_they_hold_its_chunk() {
         player: cid,
         why: Departure::Quit,
     };
-    assert_eq!(s.events().last(), Some(&gone));
+    assert_eq!(s.told().last(), Some(&gone));
 }
 
 #[test]
 fn a_name_has_1_to_32_bytes_of_text() {
     let long = "0123456789abcdef0123456789abcdef";
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.join(ANN, long);
     let refused: [&[u8]; 6] = [
         b"",
@@ -85,12 +85,12 @@ fn a_name_has_1_to_32_bytes_of_text() {
         s.expects_end(who, &[kick("Bad name: 1 to 32 bytes of text!")]);
     }
     assert_eq!(s.counters().bad_name, 6);
-    s.expects_nothing(ANN);
+    s.hears_nothing(ANN);
 }
 
 #[test]
 fn a_name_is_taken_until_its_connection_ends_and_compared_byte_for_byte() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.join(ANN, "ann");
     s.join(BOB, "Ann");
     s.open(CID);
@@ -103,7 +103,7 @@ fn a_name_is_taken_until_its_connection_ends_and_compared_byte_for_byte() {
 #[test]
 fn other_versions_do_not_match() {
     for version in [0, 3, 0x0100, u16::MAX] {
-        let mut s = Script::new();
+        let mut s = Script::begin();
         s.open(ANN);
         s.send(ANN, &[login(version, "ann")]);
         s.expects_end(ANN, &[kick("Version mismatch!")]);
@@ -112,7 +112,7 @@ fn other_versions_do_not_match() {
 
 #[test]
 fn before_login_there_is_only_ping_and_pong() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.open(ANN);
     s.send(ANN, &[Said::Ping, Said::Pong, Said::Ping]);
     s.expects(ANN, &[Heard::Pong, Heard::Pong]);
@@ -134,7 +134,7 @@ fn before_login_there_is_only_ping_and_pong() {
 
 #[test]
 fn a_second_login_is_one_too_many() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.join(ANN, "ann");
     s.send(ANN, &[login(1, "ann")]);
     s.expects_end(ANN, &[kick("You are logged in already!")]);
@@ -160,13 +160,13 @@ fn types_that_do_not_exist_and_types_of_servers_are_kicked_apart() {
     ];
     for (bytes, reason) in cases {
         for logged_in in [false, true] {
-            let mut s = Script::new();
+            let mut s = Script::begin();
             s.open(ANN);
             if logged_in {
                 s.send(ANN, &[login(1, "ann")]);
                 s.forget();
             }
-            s.send_bytes(ANN, bytes);
+            s.say_bytes(ANN, bytes);
             s.expects_end(ANN, &[kick(reason)]);
         }
     }
@@ -174,12 +174,12 @@ fn types_that_do_not_exist_and_types_of_servers_are_kicked_apart() {
 
 #[test]
 fn what_stood_before_a_fault_took_effect() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     let ann = s.join(ANN, "ann");
     s.join(BOB, "bob");
     let mut bytes = vec![0x58, 2, b'h', b'i', 0x7e];
     bytes.extend([0x00, 0x58, 1, b'x']);
-    s.send_bytes(ANN, &bytes);
+    s.say_bytes(ANN, &bytes);
     s.expects(BOB, &[chat("<ann> hi"), chat("* ann has left")]);
     let before = [chat("<ann> hi"), player_id(ann)];
     s.expects_end(ANN, &[before[0], before[1], kick("Unknown packet type!")]);
@@ -187,7 +187,7 @@ fn what_stood_before_a_fault_took_effect() {
         player: ann,
         why: Departure::Violation,
     };
-    assert!(s.events().contains(&gone));
+    assert!(s.told().contains(&gone));
 }
 
 #[test]
@@ -203,15 +203,15 @@ fn a_full_server_says_so() {
 
 #[test]
 fn the_game_decides_and_meanwhile_nothing_more_is_read() {
-    let mut s = Script::new();
-    s.game.silent = true;
+    let mut s = Script::begin();
+    s.memory.game.silent = true;
     s.open(ANN);
     s.send(ANN, &[login(1, "ann"), Said::PlayerId, say("hi")]);
-    s.expects_nothing(ANN);
+    s.hears_nothing(ANN);
     assert_eq!(s.state(ANN), Some("Entering"));
-    assert_eq!(s.events().len(), 1);
+    assert_eq!(s.told().len(), 1);
     let ann = PlayerId(1);
-    s.act(|now, _, server| server.admit(now, ann, cell(5, 5)));
+    s.act(|now, server| server.admit(now, ann, cell(5, 5)));
     s.expects(
         ANN,
         &[
@@ -226,16 +226,16 @@ fn the_game_decides_and_meanwhile_nothing_more_is_read() {
 
 #[test]
 fn the_game_may_refuse_and_nobody_hears_of_it() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.join(BOB, "bob");
-    s.game.silent = true;
+    s.memory.game.silent = true;
     s.open(ANN);
     s.send(ANN, &[login(1, "ann")]);
-    s.act(|now, _, server| server.kick(now, PlayerId(2), "Not you!"));
+    s.act(|now, server| server.kick(now, PlayerId(2), "Not you!"));
     s.expects_end(ANN, &[kick("Not you!")]);
-    s.expects_nothing(BOB);
+    s.hears_nothing(BOB);
     assert!(
-        !s.events()
+        !s.told()
             .iter()
             .any(|e| matches!(e, ServerEvent::Left { .. }))
     );
@@ -243,32 +243,32 @@ fn the_game_may_refuse_and_nobody_hears_of_it() {
 
 #[test]
 fn a_kick_ends_a_player_and_the_others_hear_it() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     let ann = s.join(ANN, "ann");
     s.join(BOB, "bob");
-    s.act(|now, _, server| server.kick(now, ann, "Enough!"));
+    s.act(|now, server| server.kick(now, ann, "Enough!"));
     s.expects_end(ANN, &[kick("Enough!")]);
     s.expects(BOB, &[chat("* ann has left")]);
 }
 
 #[test]
 fn a_server_that_ends_tells_everybody_and_takes_nobody() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.join(ANN, "ann");
     s.open(BOB);
-    s.act(|now, _, server| server.shut_down(now));
+    s.act(|now, server| server.shut_down(now));
     for who in [ANN, BOB] {
         s.expects_end(who, &[kick("Server is shutting down!")]);
     }
     s.open(CID);
     s.expects_end(CID, &[kick("Server is shutting down!")]);
-    assert!(s.server.is_finished());
-    s.advance(ms(60_000));
+    assert!(s.session.is_finished());
+    s.pass(ms(60_000));
 }
 
 #[test]
 fn a_player_may_ask_for_its_number() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     let ann = s.join(ANN, "ann");
     s.send(ANN, &[Said::PlayerId]);
     s.expects_player_id(ANN, ann);

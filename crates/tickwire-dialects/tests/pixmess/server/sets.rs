@@ -29,11 +29,11 @@ const fn on_train(x: i32, y: i32) -> BlockId {
 
 /// Ann speaks version 2, Bob version 1; there is a train at (100, 10).
 fn with_train() -> Script {
-    let mut s = Script::new();
-    s.game.spawn = cell(110, 12);
+    let mut s = Script::begin();
+    s.memory.game.spawn = cell(110, 12);
     s.join_as(ANN, 2, "ann");
     s.join(BOB, "bob");
-    let train = s.act(|_, _, server| server.create_set(cell(100, 10)).expect("the first"));
+    let train = s.act(|_, server| server.create_set(cell(100, 10)).expect("the first"));
     assert_eq!(train, TRAIN);
     s
 }
@@ -44,7 +44,7 @@ fn clients_of_version_2_hear_of_sets_and_others_never() {
     let at = cell(100, 10);
     s.expects(ANN, &[FromServer::LayersetCreate { set: TRAIN, at }]);
     let at = cell(101, 10);
-    s.act(|_, _, server| server.move_set(TRAIN, at));
+    s.act(|_, server| server.move_set(TRAIN, at));
     s.expects(ANN, &[FromServer::LayersetMove { set: TRAIN, at }]);
     // Who comes later hears of it at login, behind the news.
     s.open(CID);
@@ -53,9 +53,9 @@ fn clients_of_version_2_hear_of_sets_and_others_never() {
     assert_eq!(heard.len(), 4);
     assert_eq!(heard[3], FromServer::LayersetCreate { set: TRAIN, at });
     s.forget();
-    s.act(|_, _, server| server.remove_set(TRAIN));
+    s.act(|_, server| server.remove_set(TRAIN));
     s.expects(ANN, &[FromServer::LayersetRemove { set: TRAIN }]);
-    s.expects_nothing(BOB);
+    s.hears_nothing(BOB);
 }
 
 #[test]
@@ -71,9 +71,9 @@ fn the_selected_set_is_meant_until_another_is_selected() {
     s.forget();
     s.send(ANN, &[edit(on_train(3, 4), WALL)]);
     s.expects(ANN, &[changed(on_train(3, 4), WALL)]);
-    s.expects_nothing(BOB);
-    assert_eq!(s.game.block(on_train(3, 4)), WALL);
-    assert_eq!(s.game.block(solid(3, 4)), Block::EMPTY);
+    s.hears_nothing(BOB);
+    assert_eq!(s.memory.game.block(on_train(3, 4)), WALL);
+    assert_eq!(s.memory.game.block(solid(3, 4)), Block::EMPTY);
     // The server selects only when it has to.
     s.send(
         ANN,
@@ -83,7 +83,7 @@ fn the_selected_set_is_meant_until_another_is_selected() {
     assert_eq!(heard[0], selected(SetId::ROOT));
     assert_eq!(heard[1], FromServer::LayerStart(xy(1, 0)));
     s.forget();
-    s.act(|_, game, server| {
+    s.play(|game, server| {
         game.set_block(server, solid(64, 0), WALL);
         game.set_block(server, on_train(1, 1), WALL);
         game.set_block(server, on_train(2, 1), WALL);
@@ -105,13 +105,13 @@ fn the_selected_set_is_meant_until_another_is_selected() {
 fn cells_of_a_set_are_counted_from_its_corner() {
     let mut s = with_train();
     // Far from the root's zero, near to the player.
-    s.act(|_, _, server| server.move_set(TRAIN, cell(-40_000, 10)));
-    s.act(|_, _, server| server.place_entity(PlayerId(1).entity(), cell(-40_000, 10)));
+    s.act(|_, server| server.move_set(TRAIN, cell(-40_000, 10)));
+    s.act(|_, server| server.place_entity(PlayerId(1).entity(), cell(-40_000, 10)));
     s.send(ANN, &[select(TRAIN), FromClient::LayerRequest(xy(0, 0))]);
     s.forget();
     s.send(ANN, &[edit(on_train(63, 0), WALL)]);
     s.expects(ANN, &[changed(on_train(63, 0), WALL)]);
-    assert_eq!(s.game.block(on_train(63, 0)), WALL);
+    assert_eq!(s.memory.game.block(on_train(63, 0)), WALL);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_removed_set_takes_its_chunks_with_it() {
     let mut s = with_train();
     s.send(ANN, &[select(TRAIN), FromClient::LayerRequest(xy(0, 0))]);
     s.forget();
-    s.act(|_, game, server| {
+    s.play(|game, server| {
         server.remove_set(TRAIN);
         game.set_block(server, on_train(1, 1), WALL);
     });
@@ -132,7 +132,7 @@ fn a_removed_set_takes_its_chunks_with_it() {
             edit(on_train(1, 1), WALL),
         ],
     );
-    s.expects_nothing(ANN);
+    s.hears_nothing(ANN);
     assert_eq!(s.counters().unknown_set, 2);
     s.send(
         ANN,
@@ -151,24 +151,24 @@ fn version_1_has_no_sets() {
 
 #[test]
 fn a_spectator_has_a_number_and_no_entity() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.join(ANN, "ann");
     s.open(CID);
     s.send(CID, &[login(2, "")]);
     let cid = PlayerId(2);
     s.expects(CID, &[player_id(cid)]);
-    s.expects_nothing(ANN);
+    s.hears_nothing(ANN);
     assert_eq!(s.state(CID), Some("Watching"));
-    assert!(s.server.players().eq([(PlayerId(1), "ann")]));
-    assert_eq!(s.server.position(cid.entity()), None);
+    assert!(s.session.players().eq([(PlayerId(1), "ann")]));
+    assert_eq!(s.session.position(cid.entity()), None);
     s.close(CID);
-    s.expects_nothing(ANN);
-    assert!(matches!(s.events().last(), Some(ServerEvent::Left { .. })));
+    s.hears_nothing(ANN);
+    assert!(matches!(s.told().last(), Some(ServerEvent::Left { .. })));
 }
 
 #[test]
 fn a_spectator_watches_and_does_nothing_else() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     let ann = s.join(ANN, "ann");
     s.join_as(CID, 2, "");
     s.load(CID, xy(0, 0));
@@ -184,8 +184,8 @@ fn a_spectator_watches_and_does_nothing_else() {
             FromClient::EntityPosition { at: cell(1, 1) },
         ],
     );
-    s.expects_nothing(CID);
-    s.expects_nothing(ANN);
+    s.hears_nothing(CID);
+    s.hears_nothing(ANN);
     assert_eq!(s.counters().spectator_acted, 4);
     s.send(ANN, &[walk(0), edit(solid(2, 2), WALL), say("hi")]);
     let news = [changed(solid(2, 2), WALL), moved(ann, 0), chat("<ann> hi")];
@@ -199,7 +199,7 @@ fn a_spectator_watches_and_does_nothing_else() {
 
 #[test]
 fn two_spectators_may_both_have_no_name() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.join_as(ANN, 2, "");
     s.join_as(BOB, 2, "");
 }

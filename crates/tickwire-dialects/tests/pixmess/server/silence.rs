@@ -8,62 +8,62 @@ use crate::words::{Heard, Said, chat, kick, say, walk};
 
 #[test]
 fn silence_is_pinged_every_five_seconds_and_ends_after_twenty() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     let ann = s.join(ANN, "ann");
-    s.advance(ms(4_999));
-    s.expects_nothing(ANN);
+    s.pass(ms(4_999));
+    s.hears_nothing(ANN);
     for _ in 0..3 {
-        s.advance(ms(1));
+        s.pass(ms(1));
         s.expects(ANN, &[Heard::Ping]);
-        s.advance(ms(4_999));
-        s.expects_nothing(ANN);
+        s.pass(ms(4_999));
+        s.hears_nothing(ANN);
     }
-    s.advance(ms(1));
+    s.pass(ms(1));
     s.expects_end(ANN, &[kick("Ping timeout!")]);
     let gone = ServerEvent::Left {
         player: ann,
         why: Departure::TimedOut,
     };
-    assert_eq!(s.events(), [gone]);
+    assert_eq!(s.told(), [gone]);
 }
 
 #[test]
 fn any_byte_ends_the_silence() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.join(ANN, "ann");
-    s.advance(ms(19_000));
+    s.pass(ms(19_000));
     // The first byte of a chat that is not whole yet.
-    s.send_bytes(ANN, &[0x58]);
+    s.say_bytes(ANN, &[0x58]);
     s.forget();
-    s.advance(ms(19_000));
+    s.pass(ms(19_000));
     assert!(s.is_open(ANN));
-    s.send_bytes(ANN, &[0x01]);
-    s.advance(ms(4_999));
-    s.send_bytes(ANN, b"x");
+    s.say_bytes(ANN, &[0x01]);
+    s.pass(ms(4_999));
+    s.say_bytes(ANN, b"x");
     assert!(s.heard(ANN).contains(&chat("<ann> x")));
 }
 
 #[test]
 fn an_answered_ping_measures_the_round_trip() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.join(ANN, "ann");
-    s.advance(ms(5_000));
+    s.pass(ms(5_000));
     s.expects(ANN, &[Heard::Ping]);
-    s.advance(ms(80));
+    s.pass(ms(80));
     s.send(ANN, &[Said::Pong]);
     let mut measured = None;
-    tickwire_session::Session::visit_peers(&s.server, &mut |peer| measured = peer.round_trip);
+    tickwire_session::Session::visit_peers(&s.session, &mut |peer| measured = peer.round_trip);
     assert_eq!(measured, Some(ms(80)));
     // The next one is due five seconds after the last byte.
-    s.advance(ms(4_999));
-    s.expects_nothing(ANN);
-    s.advance(ms(1));
+    s.pass(ms(4_999));
+    s.hears_nothing(ANN);
+    s.pass(ms(1));
     s.expects(ANN, &[Heard::Ping]);
 }
 
 #[test]
 fn a_ping_is_answered_at_once() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.join(ANN, "ann");
     s.send(ANN, &[Said::Ping]);
     s.expects(ANN, &[Heard::Pong]);
@@ -71,22 +71,22 @@ fn a_ping_is_answered_at_once() {
 
 #[test]
 fn who_does_not_log_in_has_five_seconds_whatever_it_says() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     s.open(ANN);
     for _ in 0..4 {
-        s.advance(ms(1_000));
+        s.pass(ms(1_000));
         s.send(ANN, &[Said::Ping]);
     }
     s.forget();
-    s.advance(ms(999));
-    s.expects_nothing(ANN);
-    s.advance(ms(1));
+    s.pass(ms(999));
+    s.hears_nothing(ANN);
+    s.pass(ms(1));
     s.expects_end(ANN, &[kick("Login timeout!")]);
 }
 
 #[test]
 fn a_connection_that_breaks_is_a_player_that_left() {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     let ann = s.join(ANN, "ann");
     s.join(BOB, "bob");
     s.close(ANN);
@@ -95,16 +95,16 @@ fn a_connection_that_breaks_is_a_player_that_left() {
         player: ann,
         why: Departure::Disconnected,
     };
-    assert_eq!(s.events(), [gone]);
+    assert_eq!(s.told(), [gone]);
 }
 
 /// Why Ann is gone after she said these things and her connection ended, all before the game had
 /// answered her first wish.
 fn departure(said: &[Said]) -> Departure {
-    let mut s = Script::new();
+    let mut s = Script::begin();
     let ann = s.join(ANN, "ann");
     s.join(BOB, "bob");
-    s.act(|_, game, _| game.silent = true);
+    s.play(|game, _| game.silent = true);
     s.send(ANN, said);
     s.close(ANN);
     s.expects(BOB, &[chat("* ann has left")]);
@@ -112,7 +112,7 @@ fn departure(said: &[Said]) -> Departure {
         ServerEvent::Left { player, why } if player == ann => Some(why),
         _ => None,
     };
-    s.events().into_iter().find_map(left).expect("ann left")
+    s.told().into_iter().find_map(left).expect("ann left")
 }
 
 #[test]

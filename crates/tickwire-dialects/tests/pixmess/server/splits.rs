@@ -10,8 +10,8 @@ use crate::words::{Heard, Said, WALL, cell, edit, login, say, solid, walk, xy};
 /// Everything that Ann and Bob hear in a conversation that has something of everything.
 fn conversation(carriage: Carriage) -> [Vec<Heard>; 2] {
     let mut s = Script::with(ServerConfig::default(), carriage);
-    s.game.wall_in(-5, 5);
-    s.game.spawn = cell(60, 0);
+    s.memory.game.wall_in(-5, 5);
+    s.memory.game.spawn = cell(60, 0);
     s.open(ANN);
     s.open(BOB);
     s.send(BOB, &[login(2, "bob"), FromClient::LayerRequest(xy(0, 0))]);

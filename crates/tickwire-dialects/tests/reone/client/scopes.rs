@@ -4,7 +4,7 @@ use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use tickwire_dialects::reone::client_limits::SCOPES_MAX;
-use tickwire_dialects::reone::limits::VARIABLES_MAX;
+use tickwire_dialects::reone::limits::{STRING_MAX, VARIABLES_MAX};
 use tickwire_dialects::reone::message::{
     Base, DownElement, DownHeader, InventoryDiff, VariableDiff, Velocity,
 };
@@ -81,9 +81,19 @@ fn a_velocity_is_told_with_the_own_creature() {
     assert_eq!(newest(&script).velocity(OWN), None);
 }
 
-/// A snapshot is not taken, counted, and changes nothing.
+/// A snapshot that follows from the first is not taken, counted, and changes nothing.
 #[track_caller]
 fn check_spoilt(elements: &[DownElement<'_>], count: impl Fn(&ClientScript) -> u64) {
+    check_spoilt_from(1, elements, count);
+}
+
+/// The same of one that follows from another snapshot, or from the base, which is 0.
+#[track_caller]
+fn check_spoilt_from(
+    baseline: u32,
+    elements: &[DownElement<'_>],
+    count: impl Fn(&ClientScript) -> u64,
+) {
     let mut script = ClientScript::ready(2);
     script.snapshot(1, 0, &[keep(1), slot(OWN, 2, 4), variable(OWN, "kills", 7)]);
     let before = newest(&script).clone();
@@ -93,7 +103,7 @@ fn check_spoilt(elements: &[DownElement<'_>], count: impl Fn(&ClientScript) -> u
     let datagrams = u8::try_from(parts.len()).expect("a few");
     parts.last_mut().expect("some").push(last(datagrams));
     for part in parts {
-        script.send_raw(&packet(header(2, 1), &part));
+        script.send_raw(&packet(header(2, baseline), &part));
     }
     assert_eq!((count(&script), script.whole()), (1, vec![]));
     assert!(script.datagrams.is_empty(), "it is not acknowledged");
@@ -116,6 +126,16 @@ fn what_makes_no_sense_is_not_half_applied() {
     check_spoilt(&[slot(OWN, 0, 1), variable(OWN, "deaths", 0)], unknown);
     check_spoilt(&[good, variable(GLOBAL, "kills", 0)], unknown);
     check_spoilt(&[good, keep(1), velocity(2, 1.0)], unknown);
+}
+
+#[test]
+fn what_the_base_lacks_cannot_end() {
+    let unknown = |script: &ClientScript| script.session.counters().unknown_object;
+    let good = variable(OWN, "kills", 8);
+    // The first snapshot has them, and the base has nothing but the round.
+    check_spoilt_from(0, &[good, slot(OWN, 2, 0)], unknown);
+    check_spoilt_from(0, &[slot(OWN, 0, 1), variable(OWN, "kills", 0)], unknown);
+    check_spoilt_from(0, &[good, variable(GLOBAL, "players", 0)], unknown);
 }
 
 #[test]
@@ -148,6 +168,22 @@ fn slots_and_names_are_bounded() {
         (own.items().count(), own.variables().count()),
         (256, VARIABLES_MAX)
     );
+}
+
+#[test]
+fn a_name_that_is_too_long_does_not_decode() {
+    let mut script = ClientScript::playing();
+    let before = newest(&script).clone();
+    for (length, end) in [(STRING_MAX + 1, &[0, 1, 0, 0, 0][..]), (1_000, &[])] {
+        let mut datagram = packet(header(9, 0), &[]);
+        // VariableDiff, one of it, of the game.
+        datagram.extend([136, 1, 0, 0, 0, 0]);
+        datagram.extend(vec![b'a'; length]);
+        datagram.extend(end);
+        script.send_raw(&datagram);
+    }
+    assert_eq!(script.session.counters().undecodable, 2);
+    assert_eq!(newest(&script), &before);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Events of players: each once, in order, and acknowledged when the game has processed it.
 
 use tickwire_dialects::reone::message::{Event, UpElement};
-use tickwire_dialects::reone::{EventId, Seen, ServerEvent};
+use tickwire_dialects::reone::{EventId, ServerEvent, ShownAt};
 
 use super::script::{ANN, Script, config, creature, event, up};
 
@@ -35,7 +35,7 @@ fn an_event_is_handed_on_as_it_is() {
             id: EventId(1),
             kind: 200,
             content,
-            seen: Seen::default(),
+            seen: ShownAt::default(),
         }]
     );
 }

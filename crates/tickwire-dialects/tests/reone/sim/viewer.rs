@@ -11,7 +11,7 @@ use tickwire_dialects::reone::{
     SendError, Snapshot, SnapshotSeq, Text, Whole,
 };
 use tickwire_session::{
-    Addr, Ended, Events as _, Instant, Path, PeerStats, Room, Session, StreamId, Transmit,
+    Addr, Ended, Events as _, Instant, Path, Session, StreamId, pass_on_session,
 };
 use tickwire_sim::{Network, NodeId, addr};
 
@@ -238,35 +238,11 @@ impl Session for Viewer {
         self.client.handle_timeout(now);
         self.notice(now);
     }
-    fn handle_opened(&mut self, now: Instant, on: StreamId, peer: Addr) {
-        self.client.handle_opened(now, on, peer);
-    }
-    fn handle_room(&mut self, now: Instant, path: Path, room: Room) {
-        self.client.handle_room(now, path, room);
-    }
     fn handle_closed(&mut self, now: Instant, path: Path, why: Ended) {
         self.client.handle_closed(now, path, why);
         self.notice(now);
     }
-    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        self.client.poll_transmit(now, out)
-    }
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.client.poll_timeout()
-    }
-    fn set_busy(&mut self, is_busy: bool) {
-        self.client.set_busy(is_busy);
-    }
-    fn shut_down(&mut self, now: Instant) {
-        self.client.shut_down(now);
-    }
-    fn is_finished(&self) -> bool {
-        self.client.is_finished()
-    }
-    fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
-        self.client.visit_peers(visit);
-    }
-    fn visit_counters(&self, visit: &mut dyn FnMut(&'static str, u64)) {
-        self.client.visit_counters(visit);
-    }
+
+    pass_on_session!(self => self.client; handle_opened handle_room poll_transmit poll_timeout is_reading
+        set_busy shut_down is_finished visit_peers visit_counters);
 }

@@ -99,7 +99,7 @@ struct Player {
 
 impl Crowd {
     pub(super) fn new(seed: u64, plan: Plan, bug: Option<Bug>) -> Self {
-        let mut net = Network::new(seed);
+        let mut net = crate::seeds::network(seed);
         net.set_conditions(GOOD);
         let server_node = net.add_node(addr::machine(1, 7_777));
         let server = Server::new(net.now(), [7; 32], ServerConfig::default());
@@ -222,7 +222,8 @@ impl Crowd {
         match (self.rng.within(0..=11), self.plan) {
             (0 | 1, _) => it.say(),
             (2 | 3, _) => it.ask(now, self.ticks),
-            (4, _) => self.net.partition(server, node),
+            // Whoever is not in yet would find that no server answers.
+            (4, _) if it.player().is_some() => self.net.partition(server, node),
             (5 | 6, _) => self.net.heal(server, node),
             (7, Plan::Datagrams) => self.worsen(seat),
             (7 | 8, Plan::Streams) => {
@@ -387,9 +388,8 @@ impl Crowd {
                 ServerEvent::Left { player, .. } => {
                     let left = self.players.remove(&player).ok_or("a stranger left")?;
                     self.owners.remove(&left.ship);
-                    for id in [left.ship, left.secret] {
-                        self.game().despawn(id).map_err(|error| error.to_string())?;
-                    }
+                    let despawned = self.game().despawn(left.secret);
+                    despawned.map_err(|error| error.to_string())?;
                 }
                 ServerEvent::Said { player, message } => {
                     let it = self.players.get_mut(&player).ok_or("a stranger speaks")?;

@@ -18,9 +18,9 @@ use crate::reone::{EventId, ObjectId, SnapshotSeq};
 
 /// The snapshots that a client was sent.
 #[derive(Debug)]
-pub(super) struct Views {
+pub(super) struct SentSnapshots {
     /// By sequence modulo [`HISTORY`].
-    ring: Vec<View>,
+    ring: Vec<SentSnapshot>,
     acknowledged: SnapshotSeq,
     /// Snapshots sent after the newest that is acknowledged.
     unacknowledged: u32,
@@ -31,7 +31,7 @@ pub(super) struct Views {
 }
 
 #[derive(Debug)]
-pub(super) struct View {
+pub(super) struct SentSnapshot {
     of: SnapshotSeq,
     sent: Instant,
     /// By slot.
@@ -97,17 +97,17 @@ struct Changed {
     id: ObjectId,
     /// What the baseline has.
     before: Option<SnapshotSeq>,
-    /// Its place in the view.
+    /// Its place in the snapshot.
     at: usize,
     told: SnapshotSeq,
     is_own: bool,
     is_sent: bool,
 }
 
-/// Stands in a view, while it is made, for an object that does not get in.
+/// Stands in a snapshot, while it is made, for an object that does not get in.
 const LEFT_OUT: SnapshotSeq = SnapshotSeq(u32::MAX);
 
-impl Views {
+impl SentSnapshots {
     /// The client begins after this snapshot, and holds the base and nothing else.
     pub(super) const fn new(began: SnapshotSeq) -> Self {
         Self {
@@ -125,7 +125,7 @@ impl Views {
         if seq <= self.acknowledged || seq <= self.began {
             return Acknowledged::Again;
         }
-        let Some(view) = self.view(seq) else {
+        let Some(snapshot) = self.snapshot(seq) else {
             // Which of the old ones were sent is forgotten.
             let is_old = newest.since(seq) >= HISTORY;
             return match is_old {
@@ -133,9 +133,13 @@ impl Views {
                 false => Acknowledged::NeverSent,
             };
         };
-        let sent = view.sent;
+        let sent = snapshot.sent;
         self.acknowledged = seq;
-        let later = self.ring.iter().filter(|view| view.of > seq).count();
+        let later = self
+            .ring
+            .iter()
+            .filter(|snapshot| snapshot.of > seq)
+            .count();
         self.unacknowledged = u32::try_from(later).unwrap_or(u32::MAX);
         Acknowledged::Newest { sent }
     }
@@ -149,9 +153,9 @@ impl Views {
         }
     }
 
-    pub(super) fn view(&self, seq: SnapshotSeq) -> Option<&View> {
-        let view = self.ring.get(place(seq))?;
-        (view.of == seq && seq != SnapshotSeq::NONE).then_some(view)
+    pub(super) fn snapshot(&self, seq: SnapshotSeq) -> Option<&SentSnapshot> {
+        let snapshot = self.ring.get(place(seq))?;
+        (snapshot.of == seq && seq != SnapshotSeq::NONE).then_some(snapshot)
     }
 
     pub(super) const fn acknowledged(&self) -> SnapshotSeq {
@@ -172,23 +176,24 @@ impl Views {
         InRange { seen, own }: InRange<impl Iterator<Item = SlotNumber>>,
         budget: usize,
         draft: &mut Draft,
-    ) -> &mut View {
+    ) -> &mut SentSnapshot {
         let newest = world.newest();
         draft.own = own;
         if self.ring.is_empty() {
-            self.ring.resize_with(HISTORY as usize, || View::new(now));
+            self.ring
+                .resize_with(HISTORY as usize, || SentSnapshot::new(now));
         }
         // The newest takes the place of one that is no baseline any more.
         let mut held = match self.ring.get_mut(place(newest)) {
-            Some(view) => core::mem::take(&mut view.held),
+            Some(snapshot) => core::mem::take(&mut snapshot.held),
             None => Vec::new(),
         };
         held.clear();
         draft.clear();
         let baseline = self.baseline(newest);
-        match self.view(baseline) {
-            Some(view) => {
-                let mut before = view.held.iter().peekable();
+        match self.snapshot(baseline) {
+            Some(snapshot) => {
+                let mut before = snapshot.held.iter().peekable();
                 draft.compare(world, changes, seen, &mut held, |slot| {
                     // Both are in the order of slots, so one pass over the two is enough.
                     while before.next_if(|held| held.slot < slot).is_some() {}
@@ -208,14 +213,14 @@ impl Views {
         }
         self.unacknowledged = self.unacknowledged.saturating_add(1);
         let at = place(newest) % self.ring.len().max(1);
-        let view = self.ring.get_mut(at);
-        let view = view.expect("the ring was filled above");
-        view.of = newest;
-        view.sent = now;
-        view.held = held;
-        view.commands.clear();
-        view.answered = EventId::UNACKNOWLEDGED;
-        view
+        let snapshot = self.ring.get_mut(at);
+        let snapshot = snapshot.expect("the ring was filled above");
+        snapshot.of = newest;
+        snapshot.sent = now;
+        snapshot.held = held;
+        snapshot.commands.clear();
+        snapshot.answered = EventId::UNACKNOWLEDGED;
+        snapshot
     }
 
     /// Sends what was not told of for longest, and keeps the rest as the baseline has it.
@@ -255,7 +260,7 @@ impl Views {
     }
 }
 
-impl View {
+impl SentSnapshot {
     fn new(now: Instant) -> Self {
         Self {
             of: SnapshotSeq::NONE,

@@ -2,7 +2,7 @@
 //! its sockets.
 //!
 //! Whoever has sockets, or a simulated network, drives the gateways' sessions and calls
-//! [`Host::step`] sixty times a second.
+//! [`GameServer::step`] sixty times a second.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ const NAMES: [&str; 12] = [
 ];
 
 /// The worlds, their bots and their gateways.
-pub struct Host {
+pub struct GameServer {
     worlds: Worlds,
     bots: Vec<(PilotId, Bot)>,
     gateways: Vec<Box<dyn ServerGateway>>,
@@ -43,7 +43,7 @@ pub struct Host {
     stores: bool,
 }
 
-impl Host {
+impl GameServer {
     /// Worlds that follow from `seed`, with so many bots in the arena; fewer, if it does not hold as
     /// many.
     pub fn new(seed: u64, bots: usize) -> Self {
@@ -247,9 +247,9 @@ impl Host {
     }
 }
 
-impl core::fmt::Debug for Host {
+impl core::fmt::Debug for GameServer {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Host")
+        f.debug_struct("GameServer")
             .field("tick", &self.arena().tick())
             .field("bots", &self.bots.len())
             .field("gateways", &self.gateways.len())

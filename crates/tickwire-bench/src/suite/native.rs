@@ -1,0 +1,110 @@
+//! The native protocol's server: a thousand clients over loopback, and what a tick costs beyond what is sent.
+//!
+//! Ten thousand bodies lie on a field on which each client sees a hundred. A thousand of them are the clients' own
+//! and move with every tick; the others rest. Clients send an input with each of 60 ticks a second, the server 20
+//! snapshots. Only the server's processor time counts, in the program and in the kernel.
+
+mod crowd;
+mod idle;
+
+use super::report::{Figure, Target};
+use super::rounds::Spread;
+use crowd::Crowd;
+
+use tickwire_native::Game;
+use tickwire_replica::{Archetypes, Replicate};
+
+#[derive(Clone, Debug, Default, Replicate)]
+struct Body {
+    #[replicate(position, step = 0.01)]
+    at: [f32; 2],
+    #[replicate(angle, bits = 10)]
+    heading: f32,
+    #[replicate(range = 0..=100)]
+    health: u8,
+}
+
+#[derive(Archetypes)]
+enum Thing {
+    Body(Body),
+}
+
+#[derive(Clone, Default, Replicate)]
+struct Stick {
+    #[replicate(range = -1..=1)]
+    turn: i8,
+}
+
+struct Field;
+
+impl Game for Field {
+    type Things = Thing;
+    type Input = Stick;
+    type ToServer = ();
+    type ToClient = ();
+    const HZ: u16 = 60;
+    const SIGHT: f32 = 100.0;
+
+    fn step(own: &mut Thing, stick: &Stick) {
+        let Thing::Body(body) = own;
+        body.heading += f32::from(stick.turn) * 0.05;
+        body.at[0] = (body.at[0] + body.heading.cos() * 0.5).rem_euclid(EXTENT);
+        body.at[1] = (body.at[1] + body.heading.sin() * 0.5).rem_euclid(EXTENT);
+    }
+}
+
+const BODIES: u32 = 10_000;
+
+const CLIENTS: usize = 1_000;
+
+/// The field's side: a circle of [`Field::SIGHT`] is a hundredth of it.
+const EXTENT: f32 = 1_772.5;
+
+/// Where the n-th body lies: spread evenly, without a pattern that a grid could meet.
+fn place(number: u32) -> [f32; 2] {
+    let share = |step: f64| (f64::from(number) * step).fract() as f32 * EXTENT;
+    [share(0.754_877_666_2), share(0.569_840_290_9)]
+}
+
+pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    let plain = ["1,000 native clients, plain", "· datagrams", "· bytes"];
+    let quic = ["1,000 native clients, QUIC", "· packets", "· bytes"];
+    for (names, most, mut crowd) in [
+        (plain, 0.5, Crowd::clear()?),
+        (quic, 0.9, Crowd::encrypted()?),
+    ] {
+        let played = crowd.play()?;
+        figures.push(Figure {
+            target: Some(Target::AtMost(most)),
+            ..Figure::plain(names[0], played.cores, "cores")
+        });
+        figures.push(Figure {
+            target: Some(Target::AtMost(1.1)),
+            ..Figure::plain(
+                names[1],
+                Spread::exactly(played.datagrams),
+                "a client and snapshot",
+            )
+        });
+        figures.push(Figure::plain(
+            names[2],
+            Spread::exactly(played.bytes),
+            "a client and snapshot",
+        ));
+    }
+    let idle = idle::run()?;
+    figures.push(Figure {
+        target: Some(Target::AtMost(1_000.0)),
+        ..Figure::plain(
+            "A tick in which nothing changed",
+            idle.a_client,
+            "ns/client",
+        )
+    });
+    figures.push(Figure {
+        target: Some(Target::AtMost(50.0)),
+        ..Figure::plain("· and in addition", idle.a_place, "ns/place in sight")
+    });
+    Ok(figures)
+}

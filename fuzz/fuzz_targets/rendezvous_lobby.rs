@@ -1,0 +1,2 @@
+#![no_main]
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tickwire_fuzz::rendezvous_lobby(bytes));
