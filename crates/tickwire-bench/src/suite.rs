@@ -6,6 +6,8 @@ mod bots;
 mod clock;
 mod coding;
 mod echo;
+#[allow(unsafe_code, reason = "the allocator's figures have no safe interface")]
+mod heap;
 mod lag;
 mod masks;
 mod metrics;
@@ -24,6 +26,7 @@ mod snapshots;
 mod swarm;
 mod table;
 mod traffic;
+mod tunnel;
 mod walkers;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -56,6 +59,16 @@ const BENCHMARKS: &[Benchmark] = &[
         run: quic::run,
     },
     Benchmark {
+        name: "flood",
+        about: "64 QUIC clients under 50,000 first packets a second",
+        run: quic::flood::run,
+    },
+    Benchmark {
+        name: "congestion",
+        about: "congestion controllers of QUIC links, at 5 % loss and 100 ms",
+        run: quic::congestion::run,
+    },
+    Benchmark {
         name: "rendezvous",
         about: "a relay against a bare forwarder, sessions, joining by code",
         run: rendezvous::run,
@@ -64,6 +77,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "peers",
         about: "links over QUIC against renet_netcode",
         run: peers::run,
+    },
+    Benchmark {
+        name: "tunnel",
+        about: "`tickwire tunnel` against a bare forwarder",
+        run: tunnel::run,
     },
     Benchmark {
         name: "lag",

@@ -167,17 +167,8 @@ fn what_tcpdump_captured_is_what_the_server_saw() {
             tcpdump.wait().expect("it ends");
             return;
         };
-        let addr = addr.to_string();
-        let words = [
-            "bots",
-            protocol,
-            "--connect",
-            &addr,
-            "--count",
-            "2",
-            "--seconds",
-            "2",
-        ];
+        let line = format!("bots {protocol} --connect {addr} --count 2 --seconds 2");
+        let words: Vec<_> = line.split(' ').collect();
         assert_eq!(run(&words).code, Some(0));
         server.terminate();
         assert_eq!(server.wait().code, Some(0));
