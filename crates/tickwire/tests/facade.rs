@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use tickwire::{Addr, Events, Instant, Session};
+use tickwire::{Addr, Events, Instant};
 
 /// A place, as somebody types it.
 fn somewhere() -> Addr {
@@ -12,7 +12,7 @@ fn somewhere() -> Addr {
 }
 
 /// Both sides are sessions, of which nobody has heard anything yet.
-fn check(mut client: impl Session + Events, mut server: impl Session + Events) {
+fn check(mut client: impl Events, mut server: impl Events) {
     assert!(client.poll_event().is_none() && server.poll_event().is_none());
     assert!(!client.is_finished(), "it dials");
 }
