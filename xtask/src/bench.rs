@@ -21,49 +21,74 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// A program that a benchmark runs, built for whoever asks for that.
+struct Program {
+    benchmark: &'static str,
+    build: &'static str,
+    /// What that makes, and how the benchmark is told where it is.
+    path: &'static str,
+    var: &'static str,
+}
+
+/// The command itself, measured from outside.
+const COMMAND: Program = Program {
+    benchmark: "",
+    build: "build --release -p tickwire-cli",
+    path: "target/release/tickwire",
+    var: "TICKWIRE_COMMAND",
+};
+
+const PROGRAMS: &[Program] = &[
+    // Other libraries, in a workspace of their own.
+    Program {
+        benchmark: "peers",
+        build: "build --release --manifest-path peers/Cargo.toml",
+        path: "peers/target/release/tickwire-peers",
+        var: "TICKWIRE_PEERS",
+    },
+    Program {
+        benchmark: "tunnel",
+        ..COMMAND
+    },
+    Program {
+        benchmark: "lag",
+        ..COMMAND
+    },
+];
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if is_chosen(args, "peers") && !Cargo::new(BUILD_PEERS).run()?.success() {
-        anyhow::bail!(
-            "the libraries to compare with could not be built: name the benchmarks without `peers`"
-        );
-    }
-    if is_chosen(args, "lag") && !Cargo::new(BUILD_COMMAND).run()?.success() {
-        anyhow::bail!("the command could not be built: name the benchmarks without `lag`");
+    for Program {
+        benchmark, build, ..
+    } in needed(args)
+    {
+        if !Cargo::new(build).run()?.success() {
+            anyhow::bail!(
+                "`cargo {build}` failed: name the benchmarks that you want, without `{benchmark}`"
+            );
+        }
     }
     let status = build_command(args).run()?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
-/// Other libraries, in a workspace of their own: built for whoever compares with them.
-const BUILD_PEERS: &str = "build --release --manifest-path peers/Cargo.toml";
-
-/// What that makes, for the benchmark to find.
-const PEERS: &str = "peers/target/release/tickwire-peers";
-
-/// The command itself, whose proxy is measured from outside.
-const BUILD_COMMAND: &str = "build --release -p tickwire-cli";
-
-/// What that makes, for the benchmark to find.
-const COMMAND: &str = "target/release/tickwire";
-
-fn is_chosen(args: &Args, benchmark: &str) -> bool {
-    args.names.is_empty() || args.names.iter().any(|name| name == benchmark)
+fn needed(args: &Args) -> impl Iterator<Item = &'static Program> {
+    let names = &args.names;
+    let is_named = |program: &&Program| names.iter().any(|name| name == program.benchmark);
+    PROGRAMS
+        .iter()
+        .filter(move |program| names.is_empty() || is_named(program))
 }
 
 fn build_command(args: &Args) -> Cargo {
     let json = if args.json { "--json" } else { "" };
-    let mut command = Cargo::new(&format!(
+    let command = Cargo::new(&format!(
         "run --release -p tickwire-bench -- {json} {}",
         args.names.join(" ")
     ));
-    if is_chosen(args, "peers") {
-        command = command.var("TICKWIRE_PEERS", PEERS);
-    }
-    if is_chosen(args, "lag") {
-        command = command.var("TICKWIRE_COMMAND", COMMAND);
-    }
-    command
+    needed(args).fold(command, |command, program| {
+        command.var(program.var, program.path)
+    })
 }
 
 #[cfg(test)]

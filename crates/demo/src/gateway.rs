@@ -11,16 +11,15 @@
 mod cppevy;
 mod load;
 mod lwar;
-mod native;
+pub(crate) mod native;
 mod notice;
 mod opendrakan;
 mod pixmess;
 mod reone;
 
 use core::fmt;
-use core::time::Duration;
 
-use tickwire_session::{Addr, Instant, Session};
+use tickwire_session::{Addr, Instant, PeerStats, Session};
 use tickwire_wire::{DecodeError, Trace};
 
 use crate::limits::WEAPON_SLOTS;
@@ -220,8 +219,13 @@ pub trait ClientGateway: Send {
         None
     }
 
-    /// How long ago the newest state of the world arrived.
-    fn update_age(&self, now: Instant) -> Option<Duration>;
+    /// Its own figures: those of its session, and of what is predicted outside of it.
+    fn stats(&self) -> Option<PeerStats<'static>> {
+        let mut stats = None;
+        self.figures()
+            .visit_peers(&mut |peer| stats = Some(peer.without_name()));
+        stats
+    }
 
     /// Says something to everybody; an error is a sentence for the player.
     fn chat(&mut self, now: Instant, text: &str) -> Result<(), String>;

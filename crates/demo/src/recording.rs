@@ -11,6 +11,7 @@ mod deed;
 mod peer;
 mod replay;
 mod start;
+mod train;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,6 +24,8 @@ pub use client::record;
 use deed::Deed;
 pub use replay::{Compared, Replay};
 pub use start::{Kit, Start};
+pub(crate) use train::train_as;
+pub use train::{NotTrained, Row, Trained, train};
 
 /// A client's half, whichever the game.
 pub enum Player {

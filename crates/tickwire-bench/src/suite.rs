@@ -6,8 +6,11 @@ mod bots;
 mod clock;
 mod coding;
 mod echo;
+#[allow(unsafe_code, reason = "the allocator's figures have no safe interface")]
+mod heap;
 mod lag;
 mod masks;
+mod metrics;
 mod native;
 mod objects;
 mod peers;
@@ -23,6 +26,7 @@ mod snapshots;
 mod swarm;
 mod table;
 mod traffic;
+mod tunnel;
 mod walkers;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -55,6 +59,16 @@ const BENCHMARKS: &[Benchmark] = &[
         run: quic::run,
     },
     Benchmark {
+        name: "flood",
+        about: "64 QUIC clients under 50,000 first packets a second",
+        run: quic::flood::run,
+    },
+    Benchmark {
+        name: "congestion",
+        about: "congestion controllers of QUIC links, at 5 % loss and 100 ms",
+        run: quic::congestion::run,
+    },
+    Benchmark {
         name: "rendezvous",
         about: "a relay against a bare forwarder, sessions, joining by code",
         run: rendezvous::run,
@@ -65,9 +79,19 @@ const BENCHMARKS: &[Benchmark] = &[
         run: peers::run,
     },
     Benchmark {
+        name: "tunnel",
+        about: "`tickwire tunnel` against a bare forwarder",
+        run: tunnel::run,
+    },
+    Benchmark {
         name: "lag",
         about: "what the lag proxy adds when it is told to add nothing",
         run: lag::run,
+    },
+    Benchmark {
+        name: "metrics",
+        about: "what it costs to be measured",
+        run: metrics::run,
     },
     Benchmark {
         name: "records",

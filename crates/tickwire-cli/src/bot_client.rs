@@ -3,6 +3,7 @@
 //! In: a protocol, a character and a server. Out: a session to be driven, and a player that acts once a step.
 //! Whose network it is, and what becomes of the player, is its owner's business.
 
+mod pattern;
 mod pilot;
 mod walker;
 
@@ -11,6 +12,7 @@ use tickwire_demo::recording::{self, Kit, Log, Player, Start};
 use tickwire_demo::{Bot, Skill};
 use tickwire_session::{Addr, Instant};
 
+pub(crate) use pattern::Pattern;
 use pilot::Pilot;
 use walker::Walker;
 
@@ -31,6 +33,7 @@ pub(crate) struct Character {
     pub(crate) name: String,
     pub(crate) seed: u64,
     pub(crate) skill: Skill,
+    pub(crate) pattern: Pattern,
 }
 
 /// A bot that begins to connect, and is recorded if there is a log. An error says what is wrong with its name.
@@ -40,7 +43,12 @@ pub(crate) fn connect(
     (now, server): (Instant, Addr),
     log: Option<&Log>,
 ) -> Result<Box<dyn BotClient>, String> {
-    let Character { name, seed, skill } = character;
+    let Character {
+        name,
+        seed,
+        skill,
+        pattern,
+    } = character;
     let bot = Bot::with_skill(*seed, *skill);
     let start = Start {
         protocol,
@@ -58,7 +66,7 @@ pub(crate) fn connect(
         None => player,
     };
     Ok(match player {
-        Player::Arena(client) => Box::new(Pilot::new(*seed, bot, client)),
-        Player::Tiles(client) => Box::new(Walker::new(*seed, client)),
+        Player::Arena(client) => Box::new(Pilot::new(*seed, bot, *pattern, client)),
+        Player::Tiles(client) => Box::new(Walker::new(*seed, *pattern, client)),
     })
 }

@@ -1,35 +1,43 @@
 //! `tickwire bots`: headless players, over the real network or in memory, and what became of them.
+//!
+//! In: a server, and how it shall be loaded. Out: a [`Report`] of what the bots saw of it, and whether that is good
+//! enough.
 
-use std::collections::BTreeMap;
+mod player;
+mod progress;
+mod report;
+
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use serde_json::json;
-use tickwire_demo::gateway::{Ending, Notice, Protocol, Settings, Status};
-use tickwire_demo::recording::Log;
+use tickwire_demo::gateway::{Protocol, Settings, Status};
 use tickwire_demo::{GameServer, STEP};
 use tickwire_net::quic::LinkFailure;
 use tickwire_net::{Carries, Driver, NodeId};
-use tickwire_session::{Addr, Instant, Session, Traffic};
+use tickwire_session::{Addr, Instant, Session};
 
 use crate::address;
-use crate::bot_client::{self, BotClient, Character};
+use crate::bot_client::Pattern;
 use crate::capture::{self, CaptureArgs, CaptureFile};
-use crate::conditions::{Lags, NetworkArgs};
+use crate::conditions::{Lags, NetworkArgs, parse_time};
 use crate::difficulty::Difficulty;
-use crate::figures::{loading_bar, millis, percentile};
-use crate::misuse::Misuse;
+use crate::figures::loading_bar;
+use crate::log::print_line;
+use crate::metrics::{Metrics, MetricsArgs};
 use crate::quic::{self, Route};
 use crate::record::RecordFile;
 use crate::stop::Stop;
+use player::{Fate, Player};
+use progress::Progress;
+use report::{Report, Thresholds};
 
 /// Load a server with computer players, and report what became of them.
 ///
 /// Each bot is a client of its own, with its own socket; of many, 64 connect at a time. Exits with 1
-/// unless every bot got in and was still there at the end.
+/// if more bots were lost than --max-lost allows, or another threshold was missed, and says which.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The protocol to speak.
@@ -48,9 +56,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=4_096))]
     count: u16,
 
-    /// How long they play.
+    /// How long they play, once all had their turn to connect.
     #[arg(long, value_name = "N", default_value_t = 10)]
     seconds: u64,
+
+    /// Let them come one by one over so long, as in 10s, instead of as fast as they get in.
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = parse_time)]
+    ramp: Duration,
+
+    /// What they do.
+    #[arg(long, value_name = "PATTERN", value_enum, default_value_t)]
+    pattern: Pattern,
 
     /// How good they are.
     #[arg(long, value_name = "LEVEL", default_value = "normal")]
@@ -72,10 +88,16 @@ pub(crate) struct Args {
     capture: CaptureArgs,
 
     #[command(flatten)]
+    thresholds: Thresholds,
+
+    #[command(flatten)]
     encryption: quic::ClientArgs,
 
     #[command(flatten)]
     network: NetworkArgs,
+
+    #[command(flatten)]
+    metrics: MetricsArgs,
 }
 
 /// Bots that connect at a time; the others follow as these get in. A server need not put up with more
@@ -85,39 +107,24 @@ const CONNECTING_MAX: usize = 64;
 /// How long bots that leave wait for the server's answer.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// A bot, its client, and what happened to it.
-struct Player {
-    body: Box<dyn BotClient>,
-    /// What its session calls the server.
-    server: Addr,
-    connected: bool,
-}
-
-/// What became of them all.
-#[derive(Debug, Default)]
-struct Report {
-    connected: usize,
-    refused: usize,
-    timed_out: usize,
-    removed: usize,
-    traffic: Traffic,
-    /// What all clients counted, by name.
-    counters: BTreeMap<&'static str, u64>,
-    round_trips: Vec<Duration>,
-}
-
 /// The bots, and the server that they play on.
-struct Load {
+struct Load<'a> {
+    args: &'a Args,
     driver: Driver,
     server: Server,
-    /// Those that have begun to connect.
+    began: Instant,
+    /// Those that have begun to connect, each at a place of its own.
     players: Vec<Player>,
+    /// How many there were, with those whose place another took.
+    made: u64,
     /// Of the first of them.
     record: Option<RecordFile>,
     /// Of all of them.
     capture: Option<CaptureFile>,
     /// The network that each of them is on.
     lags: Lags,
+    metrics: Option<Metrics>,
+    report: Report,
 }
 
 /// Where the server is.
@@ -130,102 +137,138 @@ enum Server {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let stop = Stop::listen()?;
-    let mut load = if args.in_process {
-        Load::in_process(args)?
+    let mut driver = Driver::new().context("the system has no way to wait for sockets")?;
+    let server = if args.in_process {
+        serve_here(args, &mut driver)?
     } else {
-        Load::over_network(args, &stop)?
+        let typed = (args.connect.as_str(), args.protocol.port);
+        Server::Elsewhere(args.encryption.route(&mut driver, typed, &stop)?)
     };
-    let mut report = Report::default();
-    load.play(&mut report, args, &stop)?;
-    let good = report.count(&load.players, args.count);
+    let record = args.record.as_deref();
+    let capture = args.capture.create(driver.now())?;
+    let mut load = Load {
+        args,
+        began: driver.now(),
+        driver,
+        server,
+        players: Vec::new(),
+        made: 0,
+        record: record.map(RecordFile::create).transpose()?,
+        capture,
+        lags: Lags::of_clients(&args.network),
+        metrics: args.metrics.open()?,
+        report: Report::new(args.protocol.name, args.count),
+    };
+    if let Some(metrics) = &load.metrics {
+        eprintln!("tickwire: metrics at {}", metrics.url());
+    }
+    load.play(&stop)?;
     if let Some(failure) = load.failure() {
         eprintln!("tickwire: {failure}");
     }
+    let (now, wanted) = (load.driver.now(), usize::from(args.count));
+    load.report.count(now, &load.players, wanted);
     load.leave()?;
     // What they say in leaving is traffic too.
-    report.add_traffic(&load.players);
-    if args.json {
-        println!("{}", report.json(args));
-    } else {
-        println!("{}", report.text(args));
+    load.players
+        .iter()
+        .for_each(|player| load.report.add_traffic(player));
+    let failures = load.report.failures(&args.thresholds);
+    let network = load.lags.network().map(ToString::to_string);
+    print_line(&match args.json {
+        true => load.report.json(network, &failures),
+        false => load.report.text(),
+    })?;
+    for failure in &failures {
+        eprintln!("tickwire: {failure}");
     }
-    Ok(if good {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    Ok(match failures.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     })
 }
 
-impl Load {
-    fn over_network(args: &Args, stop: &Stop) -> anyhow::Result<Self> {
-        let mut driver = new_driver()?;
-        let typed = (args.connect.as_str(), args.protocol.port);
-        let route = args.encryption.route(&mut driver, typed, stop)?;
-        let capture = args.capture.create(driver.now())?;
-        Ok(Self {
-            driver,
-            server: Server::Elsewhere(route),
-            players: Vec::new(),
-            record: open_record(args)?,
-            capture,
-            lags: Lags::of_clients(&args.network),
-        })
-    }
+fn serve_here(args: &Args, driver: &mut Driver) -> anyhow::Result<Server> {
+    // Nobody is told the port; a link needs a node to lead to.
+    let node = driver.bind("127.0.0.1:0".parse()?, Carries::Both)?;
+    let secret = tickwire_net::secret().context("the system has no randomness")?;
+    let mut host = GameServer::new(args.seed, 0);
+    host.serve(args.protocol, driver.now(), secret, &Settings::default());
+    Ok(Server::Here {
+        host: host.into(),
+        node,
+    })
+}
 
-    fn in_process(args: &Args) -> anyhow::Result<Self> {
-        let mut driver = new_driver()?;
-        // Nobody is told the port; a link needs a node to lead to.
-        let node = driver.bind("127.0.0.1:0".parse()?, Carries::Both)?;
-        let secret = tickwire_net::secret().context("the system has no randomness")?;
-        let mut host = GameServer::new(args.seed, 0);
-        host.serve(args.protocol, driver.now(), secret, &Settings::default());
-        let capture = args.capture.create(driver.now())?;
-        Ok(Self {
-            driver,
-            server: Server::Here {
-                host: host.into(),
-                node,
-            },
-            players: Vec::new(),
-            record: open_record(args)?,
-            capture,
-            lags: Lags::of_clients(&args.network),
-        })
-    }
-
-    /// Lets as many more bots connect as may at a time.
-    fn add_players(&mut self, args: &Args) -> anyhow::Result<()> {
+impl Load<'_> {
+    /// Lets as many more bots connect as may at a time, and as the ramp lets in.
+    fn add_players(&mut self) -> anyhow::Result<()> {
         let connects = |player: &&Player| player.status() == Status::Connecting;
         let mut connecting = self.players.iter().filter(connects).count();
-        while connecting < CONNECTING_MAX && self.players.len() < args.count.into() {
-            let server = match &self.server {
-                Server::Elsewhere(route) => {
-                    let node = self.driver.open();
-                    let asked = (args.connect.as_str(), args.protocol.name);
-                    args.encryption
-                        .connect(&mut self.driver, node, route, asked)?
-                }
-                Server::Here { node, .. } => self.driver.link(*node).1,
-            };
-            let number = u16::try_from(self.players.len())?;
-            let at = (self.driver.now(), server);
-            let record = self.record.as_ref().filter(|_| number == 0);
-            let log = record.map(RecordFile::log);
-            self.players.push(Player::new(args, number, at, log)?);
+        let let_in = self.let_in();
+        while connecting < CONNECTING_MAX && self.players.len() < let_in {
+            let (node, server) = self.connect()?;
+            let player = self.new_player(node, server)?;
+            self.players.push(player);
             if let Some(capture) = &mut self.capture {
-                capture.add_client(args.protocol.name, args.protocol.port);
+                capture.add_client(self.args.protocol.name, self.args.protocol.port);
             }
             connecting += 1;
         }
         Ok(())
     }
 
+    /// How many the ramp lets in by now.
+    fn let_in(&self) -> usize {
+        let count = usize::from(self.args.count);
+        let passed = self.driver.now().since(self.began);
+        if passed >= self.args.ramp {
+            return count;
+        }
+        let share = passed.div_duration_f64(self.args.ramp);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "a share of a count of at most 4,096"
+        )]
+        let let_in = (share * count as f64) as usize + 1;
+        let_in.min(count)
+    }
+
+    /// A way to the server for one more.
+    fn connect(&mut self) -> anyhow::Result<(NodeId, Addr)> {
+        let args = self.args;
+        Ok(match &self.server {
+            Server::Elsewhere(route) => {
+                let node = self.driver.open();
+                let asked = (args.connect.as_str(), args.protocol.name);
+                let way = args
+                    .encryption
+                    .connect(&mut self.driver, node, route, asked)?;
+                (node, way)
+            }
+            Server::Here { node, .. } => self.driver.link(*node),
+        })
+    }
+
+    fn new_player(&mut self, node: NodeId, server: Addr) -> anyhow::Result<Player> {
+        let record = self.record.as_ref().filter(|_| self.made == 0);
+        let log = record.map(RecordFile::log);
+        let player = Player::new(self.args, self.made, (self.driver.now(), node, server), log);
+        self.made += 1;
+        player
+    }
+
     /// Lets the bots play until their time is up, or nobody is left.
-    fn play(&mut self, report: &mut Report, args: &Args, stop: &Stop) -> anyhow::Result<()> {
-        let end = self.driver.now() + Duration::from_secs(args.seconds);
+    fn play(&mut self, stop: &Stop) -> anyhow::Result<()> {
+        let args = self.args;
+        let length = args.ramp + Duration::from_secs(args.seconds);
+        let end = self.began + length;
         let mut next_step = self.driver.now();
-        let mut next_line = next_step + Duration::from_secs(1);
-        self.add_players(args)?;
+        let mut next_second = next_step + Duration::from_secs(1);
+        let progress = Progress::new(args.json, length);
+        self.add_players()?;
         while self.driver.now() < end && !stop.is_asked() && self.anybody_there() {
             self.drive(next_step, Driver::run_until)?;
             if let Server::Elsewhere(route) = &mut self.server {
@@ -234,38 +277,61 @@ impl Load {
                 }
             }
             let now = self.driver.now();
-            self.step(now);
-            self.add_players(args)?;
-            if now >= next_line {
-                next_line += Duration::from_secs(1);
-                report.sample(&self.players);
-                if !args.json {
-                    let there = self
-                        .players
-                        .iter()
-                        .filter(|player| player.status() == Status::Playing)
-                        .count();
-                    let seconds = now.as_millis() / 1_000;
-                    let loading = self.loading().unwrap_or_default();
-                    eprintln!(
-                        "{seconds:>4} s  {there} of {} bots play{loading}",
-                        args.count
-                    );
-                }
+            self.step(now)?;
+            self.add_players()?;
+            if now >= next_second {
+                next_second += Duration::from_secs(1);
+                self.report.sample(&self.players);
+                self.tell_metrics(now);
+                let loading = self.loading().unwrap_or_default();
+                progress.show(now.since(self.began), &self.players, &self.report, &loading);
             }
             next_step = (next_step + STEP).max(now);
         }
-        report.sample(&self.players);
+        progress.finish();
+        self.report.sample(&self.players);
         Ok(())
     }
 
-    fn step(&mut self, now: Instant) {
+    fn step(&mut self, now: Instant) -> anyhow::Result<()> {
         let mut notices = Vec::new();
         if let Server::Here { host, .. } = &mut self.server {
             host.step(now, &mut notices);
         }
-        for player in &mut self.players {
-            player.step(now, &mut notices);
+        for place in 0..self.players.len() {
+            let player = &mut self.players[place];
+            player.step(now, &mut notices, &mut self.report);
+            if player.fate(now) == Fate::Gone {
+                self.replace(place)?;
+            }
+            notices.clear();
+        }
+        Ok(())
+    }
+
+    /// Puts another bot at the place of one that left as it was meant to.
+    fn replace(&mut self, place: usize) -> anyhow::Result<()> {
+        let gone = &self.players[place];
+        self.report.add_traffic(gone);
+        self.report.left += 1;
+        self.driver.close(gone.node);
+        let (node, server) = self.connect()?;
+        anyhow::ensure!(
+            node == self.players[place].node,
+            "a closed place is the next to be taken"
+        );
+        self.lags.renew(place);
+        self.players[place] = self.new_player(node, server)?;
+        if let Some(capture) = &mut self.capture {
+            capture.renew_client(place, self.args.protocol.name, self.args.protocol.port);
+        }
+        Ok(())
+    }
+
+    fn tell_metrics(&self, now: Instant) {
+        if let Some(metrics) = &self.metrics {
+            let report = self.report.metrics(now, &self.players);
+            metrics.set(report);
         }
     }
 
@@ -331,16 +397,8 @@ impl Load {
     }
 
     fn anybody_there(&self) -> bool {
-        self.players.iter().any(Player::is_there)
+        self.players.iter().any(Player::is_there) || self.players.len() < self.let_in()
     }
-}
-
-fn open_record(args: &Args) -> anyhow::Result<Option<RecordFile>> {
-    args.record.as_deref().map(RecordFile::create).transpose()
-}
-
-fn new_driver() -> anyhow::Result<Driver> {
-    Driver::new().context("the system has no way to wait for sockets")
 }
 
 /// Every session in the order of its node: the server's first, if it is here.
@@ -353,149 +411,4 @@ fn sessions<'a>(server: &'a mut Server, players: &'a mut [Player]) -> Vec<&'a mu
     let players = players.iter_mut();
     sessions.extend(players.map(|player| player.body.gateway_mut().session()));
     sessions
-}
-
-impl Player {
-    fn new(
-        args: &Args,
-        number: u16,
-        at: (Instant, Addr),
-        log: Option<&Log>,
-    ) -> anyhow::Result<Self> {
-        let character = Character {
-            name: format!("bot-{}", number + 1),
-            seed: args.seed.wrapping_add(number.into()),
-            skill: args.difficulty.into(),
-        };
-        let body = bot_client::connect(args.protocol, &character, at, log);
-        let body = body.map_err(Misuse)?;
-        Ok(Self {
-            body,
-            server: at.1,
-            connected: false,
-        })
-    }
-
-    fn step(&mut self, now: Instant, notices: &mut Vec<Notice>) {
-        self.body.gateway_mut().collect(now, notices);
-        if self.status() == Status::Playing {
-            self.connected = true;
-            self.body.act(now);
-        }
-    }
-
-    fn status(&self) -> Status {
-        self.body.gateway().status()
-    }
-
-    fn figures(&self) -> &dyn Session {
-        self.body.gateway().figures()
-    }
-
-    fn is_there(&self) -> bool {
-        !matches!(self.status(), Status::Ended(_))
-    }
-}
-
-impl Report {
-    /// Notes the round trips of this moment.
-    fn sample(&mut self, players: &[Player]) {
-        for player in players
-            .iter()
-            .filter(|player| player.connected && player.is_there())
-        {
-            let samples = &mut self.round_trips;
-            player
-                .figures()
-                .visit_peers(&mut |peer| samples.extend(peer.round_trip));
-        }
-    }
-
-    /// Counts what became of everybody; whether all is well.
-    fn count(&mut self, players: &[Player], wanted: u16) -> bool {
-        // It was not even their turn to connect.
-        self.timed_out += usize::from(wanted) - players.len();
-        for player in players {
-            self.connected += usize::from(player.connected);
-            match player.status() {
-                Status::Ended(Ending::Full | Ending::Refused) => self.refused += 1,
-                Status::Ended(Ending::Unreachable | Ending::Lost) => self.timed_out += 1,
-                Status::Ended(_) => self.removed += 1,
-                // The time was up before anybody answered.
-                Status::Connecting | Status::Loading { .. } => self.timed_out += 1,
-                Status::Playing => {}
-            }
-        }
-        // One that is only on its way back at the end is lost.
-        let plays = |player: &&Player| player.status() == Status::Playing;
-        players.iter().filter(plays).count() == usize::from(wanted)
-    }
-
-    fn add_traffic(&mut self, players: &[Player]) {
-        for player in players {
-            let counters = &mut self.counters;
-            player
-                .figures()
-                .visit_counters(&mut |name, count| *counters.entry(name).or_default() += count);
-            let traffic = &mut self.traffic;
-            player.figures().visit_peers(&mut |peer| {
-                traffic.bytes_in += peer.traffic.bytes_in;
-                traffic.bytes_out += peer.traffic.bytes_out;
-                traffic.packets_in += peer.traffic.packets_in;
-                traffic.packets_out += peer.traffic.packets_out;
-                traffic.messages_in += peer.traffic.messages_in;
-                traffic.messages_out += peer.traffic.messages_out;
-            });
-        }
-    }
-
-    fn text(&mut self, args: &Args) -> String {
-        let round_trip = |percent| match percentile(&mut self.round_trips, percent) {
-            Some(span) => format!("{:.1} ms", millis(span)),
-            None => "unknown".into(),
-        };
-        let [p50, p99] = [50, 99].map(round_trip);
-        let Traffic {
-            packets_in,
-            packets_out,
-            bytes_in,
-            bytes_out,
-            messages_in,
-            messages_out,
-        } = self.traffic;
-        format!(
-            "{} bots on {}: {} connected, {} refused, {} timed out, {} removed\n\
-             messages {messages_in} in, {messages_out} out; \
-             packets {packets_in} in, {packets_out} out; \
-             bytes {bytes_in} in, {bytes_out} out\n\
-             round trip p50 {p50}, p99 {p99}",
-            args.count,
-            args.protocol.name,
-            self.connected,
-            self.refused,
-            self.timed_out,
-            self.removed,
-        )
-    }
-
-    fn json(&mut self, args: &Args) -> String {
-        let [p50, p99] = [50, 99].map(|p| percentile(&mut self.round_trips, p).map(millis));
-        json!({
-            "protocol": args.protocol.name,
-            "bots": args.count,
-            "connected": self.connected,
-            "refused": self.refused,
-            "timed_out": self.timed_out,
-            "removed": self.removed,
-            "messages_in": self.traffic.messages_in,
-            "messages_out": self.traffic.messages_out,
-            "packets_in": self.traffic.packets_in,
-            "packets_out": self.traffic.packets_out,
-            "bytes_in": self.traffic.bytes_in,
-            "bytes_out": self.traffic.bytes_out,
-            "round_trip_ms": { "p50": p50, "p99": p99 },
-            "counters": self.counters,
-        })
-        .to_string()
-    }
 }

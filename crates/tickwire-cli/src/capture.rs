@@ -35,6 +35,8 @@ pub(crate) struct CaptureFile {
     capture: Capture,
     /// Of each session that is watched, in their order.
     wires: Vec<Wire>,
+    /// How many clients there were, with those whose place another took.
+    clients: u16,
 }
 
 impl CaptureFile {
@@ -45,6 +47,7 @@ impl CaptureFile {
             path: path.into(),
             capture: Capture::begin(file, now).with_context(cannot)?,
             wires: Vec::new(),
+            clients: 0,
         })
     }
 
@@ -56,8 +59,14 @@ impl CaptureFile {
 
     /// The same for a client, who is one of several in this process.
     pub(crate) fn add_client(&mut self, protocol: &str, port: u16) {
-        let number = u16::try_from(self.wires.len() + 1).unwrap_or(u16::MAX);
-        self.add(protocol, port, Role::Client(number));
+        self.clients = self.clients.saturating_add(1);
+        self.add(protocol, port, Role::Client(self.clients));
+    }
+
+    /// Another client takes the place of one that left: it has an address of its own.
+    pub(crate) fn renew_client(&mut self, place: usize, protocol: &str, port: u16) {
+        self.add_client(protocol, port);
+        self.wires.swap_remove(place);
     }
 
     /// Ends the file, and says what is in it.

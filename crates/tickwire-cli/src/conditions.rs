@@ -226,7 +226,7 @@ fn split_unit(typed: &str) -> Option<(f64, &str)> {
     Some((number, unit))
 }
 
-fn parse_time(typed: &str) -> Result<Duration, String> {
+pub(crate) fn parse_time(typed: &str) -> Result<Duration, String> {
     let seconds = split_unit(typed).and_then(|(number, unit)| match unit {
         "us" => Some(number / 1e6),
         "ms" => Some(number / 1e3),

@@ -1,6 +1,12 @@
 //! Percentiles and rates, as the reports show them.
 
+mod spread;
+mod trace;
+
 use std::time::Duration;
+
+pub(crate) use spread::Spread;
+pub(crate) use trace::{Graph, Sample, Trace};
 
 /// The value below which `percent` of the samples lie; `None` without samples.
 pub(crate) fn percentile(samples: &mut [Duration], percent: usize) -> Option<Duration> {
@@ -41,12 +47,16 @@ pub(crate) fn bars(samples: impl Iterator<Item = f64>, full: f64) -> String {
 /// How much of a load is here, as a bar and in words.
 pub(crate) fn loading_bar(have: u64, of: u64) -> String {
     const WIDTH: u64 = 20;
-    // An empty load is done.
-    let full = (have.min(of) * WIDTH).checked_div(of).unwrap_or(WIDTH);
-    let bar: String = (0..WIDTH)
-        .map(|at| if at < full { '█' } else { '░' })
-        .collect();
+    let bar = fill_bar(have.into(), of.into(), WIDTH);
     format!("{bar} {} of {}", size(have), size(of))
+}
+
+/// A row of so many cells, as full as `have` is of `of`. What is nothing at all is full.
+pub(crate) fn fill_bar(have: u128, of: u128, width: u64) -> String {
+    let width = u128::from(width);
+    let full = (have.min(of) * width).checked_div(of).unwrap_or(width);
+    let cell = |at| if at < full { '█' } else { '░' };
+    (0..width).map(cell).collect()
 }
 
 /// Bytes, in a unit that people read.

@@ -27,6 +27,7 @@ use tickwire_wire::DecodeError;
 
 use crate::address;
 use crate::misuse::Misuse;
+use crate::train;
 use fields::Fields;
 use summary::Summary;
 
@@ -73,6 +74,10 @@ pub(crate) struct Args {
     /// alone.
     #[arg(long, value_name = "OUT.pcapng")]
     annotate: Option<PathBuf>,
+
+    /// Of a recording of our own protocol: how many bits each field takes, for a send and for an entity told.
+    #[arg(long, conflicts_with_all = ["from", "hex", "stream", "json", "summary", "annotate"])]
+    bits: bool,
 }
 
 const EXIT_CODES: &str = "\
@@ -201,6 +206,11 @@ fn sender_unknown() -> Misuse {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (named, file) = protocol_and_file(&args.of)?;
+    if args.bits {
+        let file = file.ok_or_else(|| Misuse("--bits: name a recording".into()))?;
+        train::show(file)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let native = Protocol::named(address::PROTOCOL).expect("it is in the table");
     let protocol = named.unwrap_or(native);
     let on = match protocol.paths {

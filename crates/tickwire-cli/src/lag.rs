@@ -4,6 +4,7 @@
 //! incomplete as a [`Network`] says. The conditions change while it runs, by keys in a terminal, else by lines on
 //! standard input.
 
+pub(crate) mod keys;
 mod panel;
 
 use std::io::{self, BufRead as _};

@@ -22,6 +22,15 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How soon a reader that went away is missed, if nothing is written.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
+/// Writes the one result of a command. Whoever closed the pipe wanted no more of it, which is no failure.
+pub(crate) fn print_line(line: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    match writeln!(out, "{line}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
 /// Writes lines in the background.
 #[derive(Debug)]
 pub(crate) struct Log {

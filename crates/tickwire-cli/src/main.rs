@@ -14,8 +14,10 @@ mod difficulty;
 mod figures;
 mod forward;
 mod inspect;
+mod lab;
 mod lag;
 mod log;
+mod metrics;
 mod misuse;
 mod name;
 mod palette;
@@ -32,6 +34,7 @@ mod status;
 mod stop;
 mod ticket;
 mod trace;
+mod train;
 mod tunnel;
 mod wait;
 mod weapons;
@@ -70,10 +73,12 @@ enum Command {
     Bots(bots::Args),
     Inspect(inspect::Args),
     Rendezvous(rendezvous::Args),
+    Lab(lab::Args),
     Lag(lag::Args),
     Save(save::Args),
     Status(status::Args),
     Ticket(ticket::Args),
+    Train(train::Args),
     Tunnel(tunnel::Args),
 }
 
@@ -87,11 +92,13 @@ fn main() -> ExitCode {
         Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Rendezvous(args)) => rendezvous::run(&args),
+        Some(Command::Lab(args)) => lab::run(&args),
         Some(Command::Lag(args)) => lag::run(&args),
         Some(Command::Save(args)) => save::run(&args),
         Some(Command::Tunnel(args)) => tunnel::run(&args),
         Some(Command::Status(args)) => status::run(&args),
         Some(Command::Ticket(args)) => ticket::run(&args),
+        Some(Command::Train(args)) => train::run(&args),
     };
     match result {
         Ok(code) => code,

@@ -54,7 +54,7 @@ use seat::{Game, Margin, Seat};
 /// In the arena, W A S D or the arrows fly, Z and C strafe, Space and 2 to 4 fire. Weapons aim by themselves at the
 /// nearest enemy ahead; the mouse aims instead while it is moved, and its left button fires. Enter
 /// chats, or changes your name and weapons with /name and /weapons where the protocol can, G taunts, Tab shows the scores,
-/// + and - zoom, ? shows all keys, q leaves.
+/// + and - zoom, F3 shows the net graph, ? all keys, q leaves.
 ///
 /// In the tile world (pixmess), the arrows or W A S D walk, Y U B N, 7 9 1 3 or Home, Page Up, End and
 /// Page Down walk diagonally, and Shift with an arrow only turns. Space places a block in front, X takes

@@ -27,6 +27,7 @@ use crate::capture::{CaptureArgs, CaptureFile};
 use crate::conditions::{Lags, NetworkArgs};
 use crate::dashboard::Dashboard;
 use crate::difficulty::Difficulty;
+use crate::metrics::MetricsArgs;
 use crate::misuse::Misuse;
 use crate::quic;
 use crate::record::RecordFile;
@@ -135,6 +136,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     network: NetworkArgs,
+
+    #[command(flatten)]
+    metrics: MetricsArgs,
 }
 
 impl Args {
@@ -231,14 +235,26 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         encrypted,
         drain: Drain::new(args.drain),
         lags: Lags::of_servers(&args.network),
+        metrics: args.metrics.open()?,
     };
     let served = serve(&mut driver, &mut game, &mut face, &stop, until);
+    close(&mut driver, game, face, served)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Ends everything, whatever else went wrong, and says what did.
+fn close(
+    driver: &mut Driver,
+    mut game: Game,
+    face: Face,
+    served: anyhow::Result<()>,
+) -> anyhow::Result<()> {
     // First, so that what comes next can be read, and a second Ctrl-C ends it at once.
     let closed = face.close();
     // Before everybody is sent away, and their ships with them.
     let save = game.saves.take();
     let saved = save.map_or(Ok(()), |saves| saves.close(game.host.save()));
-    let told = game.farewell(&mut driver);
+    let told = game.farewell(driver);
     let recorded = game.finish_records(driver.now());
     let captured = game.capture.take().map_or(Ok(()), CaptureFile::finish);
     // Whatever else went wrong, what was built is stored.
@@ -247,8 +263,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .close_tiles()
         .context("not everything built is stored");
     let ended = [served, closed, saved, told, recorded, captured, stored];
-    ended.into_iter().collect::<anyhow::Result<()>>()?;
-    Ok(ExitCode::SUCCESS)
+    ended.into_iter().collect()
 }
 
 /// Begins to capture every server's session, if that is wanted.
@@ -390,7 +405,7 @@ fn serve(
     until: Option<Instant>,
 ) -> anyhow::Result<()> {
     let mut pace = Pace::new(driver.now());
-    let mut notices: Vec<_> = game.network_notice().into_iter().collect();
+    let mut notices: Vec<_> = game.opening_notices().collect();
     let mut was_busy = false;
     while until.is_none_or(|until| driver.now() < until) {
         if stop.is_asked() {
@@ -410,6 +425,7 @@ fn serve(
             camera,
             encrypted,
             drain,
+            metrics,
             ..
         } = &mut *game;
         if let Some(encrypted) = encrypted {
@@ -433,6 +449,9 @@ fn serve(
             notices.push(Notice::Storage { stores });
         }
         let report = meter.measure(now, host, driver.counters());
+        if let (Some(metrics), Some(report)) = (metrics, &report) {
+            metrics.set(report.clone());
+        }
         if let (Some(encrypted), Some(report)) = (encrypted, &report) {
             encrypted.tell_status(driver, report, drain.is_begun());
         }

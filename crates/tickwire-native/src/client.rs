@@ -271,8 +271,7 @@ impl<G: Game> Client<G> {
 
     /// How long ago the newest state of the world arrived.
     pub fn update_age(&self, now: Instant) -> Option<Duration> {
-        let updated = self.joined.as_ref()?.updated?;
-        Some(now.since(updated))
+        self.joined.as_ref()?.updates.age(now)
     }
 
     /// What became of the predictions of the own entity.
@@ -356,6 +355,9 @@ impl<G: Game> Client<G> {
         self.calls.disconnect();
         self.settle();
         let words = match why {
+            EndReason::OtherSchema if self.schema.text() == words => {
+                "the types are the same, but not the prior: see Game::PRIOR".into()
+            }
             EndReason::OtherSchema => self.schema.explain_mismatch(words),
             _ => words.into(),
         };

@@ -1,5 +1,6 @@
 //! What a game says about itself: its types, its rate, and how a player's own thing moves.
 
+use tickwire_replica::coder::Prior;
 use tickwire_replica::{ArchetypeSchema, Archetypes, Replicate, Schema};
 
 /// A game: the types that its server and its clients share.
@@ -56,6 +57,11 @@ pub trait Game: Sized + 'static {
     /// Ticks from one send of the world to the next. Unless set, some 20 sends a second.
     const TICKS_A_SEND: u8 = default_ticks_a_send(Self::HZ);
 
+    /// What coded state begins with, as `tickwire train` or [`Training`](crate::Training) made it of the game's own
+    /// recordings. Both sides must have the same: a difference is found when a client joins. Unless set, one that
+    /// fits any game.
+    const PRIOR: &'static [u8] = &[];
+
     /// How far a player sees from its own entity, or from the one that it [looks
     /// from](crate::Server::look_from), in units of the field marked `position`. Unless set,
     /// everywhere.
@@ -94,6 +100,26 @@ pub fn schema<G: Game>() -> Schema {
         ArchetypeSchema::of::<G::ToClient>("to client"),
     ]);
     Schema::new(archetypes)
+}
+
+/// The prior that both sides begin with.
+///
+/// # Panics
+/// If [`Game::PRIOR`] was made for other types: that is the same for every server and client of the game.
+pub(crate) fn prior<G: Game>() -> Prior {
+    let schema = G::Things::schema();
+    if G::PRIOR.is_empty() {
+        return Prior::general(&schema);
+    }
+    Prior::from_bytes(&schema, G::PRIOR).expect("Game::PRIOR was made for the game's things")
+}
+
+/// What a Hello names, so that both sides decode alike: the types, and the prior if it is the game's own.
+pub(crate) fn agreement<G: Game>(schema: &Schema) -> u64 {
+    // FNV-1a goes on over the prior's bytes.
+    G::PRIOR.iter().fold(schema.hash(), |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+    })
 }
 
 const fn default_ticks_a_send(hz: u16) -> u8 {

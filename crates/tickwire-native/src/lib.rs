@@ -30,18 +30,18 @@ mod reason;
 mod reliable;
 mod server;
 mod ticket;
+mod train;
 
 pub use client::{Asked, Client, ClientConfig, ClientCounters, ClientEvent, Phase, ProvisionalId};
 pub use game::{Game, schema};
 pub use inspect::{inspect, inspect_next};
 pub use message::Role;
 pub use reason::EndReason;
-pub use server::{
-    AdvanceError, Question, SayError, Server, ServerConfig, ServerCounters, ServerEvent, To,
-};
+pub use server::{Question, SayError, Server, ServerConfig, ServerCounters, ServerEvent, To};
 pub use ticket::Ticket;
 pub use tickwire_replica::EntityId;
 pub use tickwire_replica::world::PlayerId;
+pub use train::Training;
 
 #[doc = include_str!("WIRE.md")]
 pub mod wire {}

@@ -20,13 +20,12 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use tickwire_replica::coder::Prior;
 use tickwire_replica::packet::Form;
 use tickwire_replica::server::{Clients, ClientsConfig, Sharing, View};
 use tickwire_replica::world::{
     Audience, Groups, Past, PlayerId, Spawn, World, WorldConfig, WorldError,
 };
-use tickwire_replica::{Archetype, Archetypes as _, EntityId, Schema};
+use tickwire_replica::{Archetype, EntityId, Schema};
 use tickwire_session::bulk::{ContentHash, Shelf, ShelfError};
 use tickwire_session::{
     Addr, Due, Ended, Events, Host, Instant, Path, Peer, PeerStats, Peers, Room, Session, StreamId,
@@ -46,7 +45,7 @@ use event::Waiting;
 use inputs::TickClock;
 use player::{Connection, LatestOut, Player, Presence};
 
-pub use event::{AdvanceError, Question, SayError, ServerCounters, ServerEvent, To};
+pub use event::{Question, SayError, ServerCounters, ServerEvent, To};
 
 /// The name under which resources are listed.
 pub(crate) const MANIFEST: &str = "manifest";
@@ -132,7 +131,7 @@ impl<G: Game> Server<G> {
                     send_interval: tick * u32::from(G::TICKS_A_SEND),
                     form: config.form,
                 },
-                Prior::general(&G::Things::schema()),
+                crate::game::prior::<G>(),
             ),
             schema: crate::game::schema::<G>(),
             clock: TickClock {
@@ -277,19 +276,17 @@ impl<G: Game> Server<G> {
 
     /// Moves an entity on by one tick, as its player wants: [`Game::step`], rounded, as the player's client
     /// predicts it. Returns the entity.
-    pub fn advance(&mut self, player: PlayerId, id: EntityId) -> Result<G::Things, AdvanceError> {
+    pub fn advance(&mut self, player: PlayerId, id: EntityId) -> Result<G::Things, WorldError> {
         let input = self.input(player);
         let thing = self.world.get_any(id);
-        let mut thing = thing.ok_or(AdvanceError::NoSuchEntity(id))?;
+        let mut thing = thing.ok_or(WorldError::Absent { entity: id })?;
         G::step(&mut thing, &input);
-        self.world
-            .set_any(id, &thing)
-            .map_err(AdvanceError::World)?;
+        self.world.set_any(id, &thing)?;
         Ok(thing)
     }
 
     /// Moves every player's own entity on by one tick.
-    pub fn advance_all(&mut self) -> Result<(), AdvanceError> {
+    pub fn advance_all(&mut self) -> Result<(), WorldError> {
         let players = self.players.iter();
         let own: Vec<_> = players
             .filter_map(|(id, it)| Some((*id, it.own?)))
@@ -672,6 +669,7 @@ impl<G: Game> Session for Server<G> {
             let mut stats = link.stats(&player.name, "Playing");
             stats.round_trip = player.flights.round_trip.mean();
             stats.jitter = player.flights.round_trip.jitter();
+            stats.queued = Some(player.outbox.waiting() as u64);
             visit(&stats);
         }
     }

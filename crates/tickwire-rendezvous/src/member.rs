@@ -407,14 +407,16 @@ impl Member {
             Down::Candidates {
                 pairing,
                 candidates,
-            } => {
-                let is_tried = !self.is_hidden;
-                if let Some(pairing) = self.pairings.get_mut(&pairing).filter(|_| is_tried) {
-                    pairing.add_candidates(now, &candidates);
-                }
-            }
+            } => self.handle_candidates(now, pairing, &candidates),
             Down::Listed(listings) => self.tell(MemberEvent::Listed(listings)),
             Down::Alive => {}
+        }
+    }
+
+    fn handle_candidates(&mut self, now: Instant, pairing: u32, candidates: &[Candidate]) {
+        let candidates = self.tried(candidates);
+        if let Some(pairing) = self.pairings.get_mut(&pairing) {
+            pairing.add_candidates(now, candidates);
         }
     }
 

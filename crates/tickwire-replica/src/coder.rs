@@ -35,7 +35,7 @@ pub use coded::{CodedDecoder, CodedEncoder, Scratch};
 pub use packed::{decode_packed, encode_packed, packed_bound};
 pub use prior::Prior;
 pub use single::Quantised;
-pub use train::{Coded, Trainer};
+pub use train::{Coded, Cost, Trainer};
 
 use crate::block::BlockView;
 use crate::schema::Field;

@@ -43,9 +43,10 @@ mod peers;
 mod rooms;
 mod round_trip;
 mod session;
-mod stats;
+pub mod stats;
 pub mod tap;
 mod time;
+mod updates;
 mod uplink;
 mod window;
 
@@ -73,5 +74,6 @@ pub use session::{Events, Session};
 pub use stats::{PeerStats, Traffic};
 pub use tap::Tap;
 pub use time::Instant;
+pub use updates::{UPDATES_KEPT, Updates};
 pub use uplink::{ATTACH_PERIOD, KEEP_ALIVE, RETRY_FIRST, RETRY_LONGEST, StreamLoss, Uplink};
 pub use window::SlidingWindow;

@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 use crate::admission::{Joins, NotAdmitted, PROOF_PATIENCE, WAITING_MAX, Waiting};
 use crate::{
     Addr, Attached, Attachments, Denied, Host, Instant, Path, PeerStats, Room, Rooms, StreamId,
-    Token, Traffic, Transmit,
+    Token, Traffic, Transmit, Updates,
 };
 
 /// Identifies a peer of one server. Numbers are not reused.
@@ -70,6 +70,8 @@ pub struct PeerLink {
     pub last_heard: Instant,
     /// What was sent and received.
     pub traffic: Traffic,
+    /// The states of the world that went to it.
+    pub updates: Updates,
     /// Messages and datagrams of it that were refused.
     pub refused: u64,
 }
@@ -454,6 +456,7 @@ impl PeerLink {
             is_ready: false,
             last_heard: now,
             traffic: Traffic::NONE,
+            updates: Updates::NONE,
             refused: 0,
         }
     }
@@ -503,6 +506,7 @@ impl PeerLink {
         let addr = self.datagrams.unwrap_or(self.stream_addr);
         let mut stats = PeerStats::new(name, addr, state);
         stats.traffic = self.traffic;
+        stats.updates = self.updates;
         stats.refused = self.refused;
         stats
     }

@@ -1,8 +1,11 @@
 //! The figures of a peer, under one set of names for every protocol.
+//!
+//! A protocol fills in what it measures; whoever shows or exports figures goes through [`PeerStats::visit`], so that a
+//! name means the same everywhere.
 
 use core::time::Duration;
 
-use crate::Addr;
+use crate::{Addr, Instant, Updates};
 
 /// One peer as an operator sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +29,64 @@ pub struct PeerStats<'a> {
     pub refused: u64,
     /// Share of the peer's packets that got lost on the way here, 0 to 1, where the protocol can tell.
     pub loss: Option<f32>,
+    /// Share of the states meant for the peer that were held back because its path had no room, 0 to 1.
+    pub choke: Option<f32>,
+    /// The states of the world that came from a server, or that went to a client.
+    pub updates: Updates,
+    /// How far behind the newest state a client shows the world.
+    pub interpolation: Option<Duration>,
+    /// How far off the last prediction of the own entity was, in the game's units.
+    pub prediction_error: Option<f32>,
+    /// Bytes that wait to be sent, or for an acknowledgement, beside states, of which only the newest is kept.
+    pub queued: Option<u64>,
+}
+
+/// What a number is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kind {
+    /// As it is at this moment.
+    Gauge,
+    /// Counted from the beginning on.
+    Counter,
+}
+
+/// The name of a figure.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Metric {
+    /// In snake case; the last words are the unit.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub about: &'static str,
+    /// What kind of number.
+    pub kind: Kind,
+}
+
+macro_rules! metrics {
+    ($($kind:ident $name:ident $text:literal $about:literal;)*) => {
+        $(const $name: &Metric = &Metric { name: $text, about: $about, kind: Kind::$kind };)*
+        /// Every figure of a peer that has a name.
+        pub const METRICS: &[&Metric] = &[$($name),*];
+    };
+}
+
+metrics! {
+    Gauge ROUND_TRIP "round_trip_seconds" "Smoothed round trip.";
+    Gauge JITTER "jitter_seconds" "Mean deviation of the round trip.";
+    Gauge LOSS "loss_ratio" "Share of the peer's packets that were lost on the way here.";
+    Gauge CHOKE "choke_ratio" "Share of the states that were held back because the path had no room.";
+    Gauge INTERPOLATION "interpolation_delay_seconds" "How far behind the newest state the world is shown.";
+    Gauge SNAPSHOT_AGE "snapshot_age_seconds" "How long ago the newest state came or went.";
+    Gauge PREDICTION_ERROR "prediction_error_units" "How far off the last prediction was.";
+    Gauge QUEUED "queued_bytes" "Bytes of messages that wait to be sent or acknowledged.";
+    Counter SNAPSHOTS "snapshots_total" "States of the world that came or went.";
+    Counter RESENT "resent_total" "Messages sent again for lack of an acknowledgement.";
+    Counter REFUSED "refused_total" "Datagrams and messages of the peer that were refused.";
+    Counter PACKETS_IN "packets_in_total" "Datagrams, or pieces of a stream, received.";
+    Counter PACKETS_OUT "packets_out_total" "Datagrams, or pieces of a stream, sent.";
+    Counter BYTES_IN "bytes_in_total" "Bytes received.";
+    Counter BYTES_OUT "bytes_out_total" "Bytes sent.";
+    Counter MESSAGES_IN "messages_in_total" "Messages received.";
+    Counter MESSAGES_OUT "messages_out_total" "Messages sent, repetitions included.";
 }
 
 impl<'a> PeerStats<'a> {
@@ -41,7 +102,46 @@ impl<'a> PeerStats<'a> {
             resent: 0,
             refused: 0,
             loss: None,
+            choke: None,
+            updates: Updates::NONE,
+            interpolation: None,
+            prediction_error: None,
+            queued: None,
         }
+    }
+
+    /// The figures without the name, which somebody else owns.
+    pub const fn without_name(self) -> PeerStats<'static> {
+        PeerStats { name: "", ..self }
+    }
+
+    /// Shows every figure that is known at this moment.
+    #[expect(clippy::cast_precision_loss, reason = "figures for people")]
+    pub fn visit(&self, now: Instant, visit: &mut dyn FnMut(&'static Metric, f64)) {
+        let mut gauge = |metric, value: Option<f64>| {
+            if let Some(value) = value {
+                visit(metric, value);
+            }
+        };
+        let seconds = |span: Option<Duration>| span.map(|span| span.as_secs_f64());
+        gauge(ROUND_TRIP, seconds(self.round_trip));
+        gauge(JITTER, seconds(self.jitter));
+        gauge(LOSS, self.loss.map(f64::from));
+        gauge(CHOKE, self.choke.map(f64::from));
+        gauge(INTERPOLATION, seconds(self.interpolation));
+        gauge(SNAPSHOT_AGE, seconds(self.updates.age(now)));
+        gauge(PREDICTION_ERROR, self.prediction_error.map(f64::from));
+        gauge(QUEUED, self.queued.map(|queued| queued as f64));
+        let mut counter = |metric, count: u64| visit(metric, count as f64);
+        counter(SNAPSHOTS, self.updates.count());
+        counter(RESENT, self.resent);
+        counter(REFUSED, self.refused);
+        counter(PACKETS_IN, self.traffic.packets_in);
+        counter(PACKETS_OUT, self.traffic.packets_out);
+        counter(BYTES_IN, self.traffic.bytes_in);
+        counter(BYTES_OUT, self.traffic.bytes_out);
+        counter(MESSAGES_IN, self.traffic.messages_in);
+        counter(MESSAGES_OUT, self.traffic.messages_out);
     }
 }
 

@@ -8,7 +8,9 @@
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-use crate::{Addr, Instant, Path, PeerStats, Room, RoundTrip, StreamId, Token, Traffic, Transmit};
+use crate::{
+    Addr, Instant, Path, PeerStats, Room, RoundTrip, StreamId, Token, Traffic, Transmit, Updates,
+};
 
 /// Between two showings of the token while no datagram comes back.
 pub const ATTACH_PERIOD: Duration = Duration::from_millis(100);
@@ -42,6 +44,8 @@ pub struct Uplink {
     pub traffic: Traffic,
     /// The way to the server and back.
     pub round_trip: RoundTrip,
+    /// The states of the world that came.
+    pub updates: Updates,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -103,6 +107,7 @@ impl Uplink {
             datagram_sent: now,
             traffic: Traffic::NONE,
             round_trip: RoundTrip::new(),
+            updates: Updates::NONE,
         }
     }
 
@@ -350,6 +355,7 @@ impl Uplink {
         stats.round_trip = self.round_trip.mean();
         stats.jitter = self.round_trip.jitter();
         stats.traffic = self.traffic;
+        stats.updates = self.updates;
         stats
     }
 

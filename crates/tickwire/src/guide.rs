@@ -230,6 +230,10 @@
 //! more changed than fits, what has waited longest goes first; a player's own entity always goes. What two
 //! clients hold alike is encoded once for both: the example `thousand_entities` counts it.
 //!
+//! What each field costs, `tickwire train` shows of a recording of the arena, and
+//! [`native::Training`](crate::native::Training) of any game's client. Both fit a prior to it, 8 KiB at most, with which
+//! the same game takes fewer bits: [`Game::PRIOR`](crate::Game::PRIOR).
+//!
 //! # Messages, events and questions
 //!
 //! | to say | server | client | arrives |
@@ -425,22 +429,23 @@
 //! | Tickwire | renet | lightyear | ENet |
 //! |---|---|---|---|
 //! | [`Server`](crate::Server), [`Client`](crate::Client) | `RenetServer`, `RenetClient` and a transport | plugins of a Bevy app | `ENetHost` |
-//! | [`PlayerId`](crate::PlayerId) | client id | client entity and peer id | `ENetPeer` |
+//! | [`PlayerId`](crate::PlayerId) | `ClientId` | the link's entity and a peer id | `ENetPeer` |
 //! | [`server.tick`](crate::Server::tick), [`client.update`](crate::Client::update) | `update`, and the transport's `update` and `send_packets` | systems in the schedule | `enet_host_service` |
-//! | [`Joined`, `Left`](crate::ServerEvent) | `ClientConnected`, `ClientDisconnected` | components on the connection's entity | `CONNECT`, `DISCONNECT` events |
-//! | [`say`](crate::Server::say) | a reliable ordered channel | a message on a reliable ordered channel | a reliable packet |
+//! | [`Joined`, `Left`](crate::ServerEvent) | `ServerEvent::ClientConnected`, `ClientDisconnected` | components on the link's entity | `ENET_EVENT_TYPE_CONNECT`, `…_DISCONNECT` |
+//! | [`say`](crate::Server::say) | a channel that is `ReliableOrdered` | a message on a reliable ordered channel | `ENET_PACKET_FLAG_RELIABLE` |
 //! | [`say_latest`](crate::Server::say_latest) | none: numbered by the game | a sequenced unreliable channel | an unreliable packet, which is sequenced |
-//! | [`spawn`, `set`, `despawn`](crate::Server::set) | messages of your own | replicated components | messages of your own |
-//! | [`view`](crate::Client::view) | your own | interpolated entities | your own |
-//! | [`step`, `own`](crate::Game::step) | your own | predicted entities, rollback | your own |
+//! | [`spawn`, `set`, `despawn`](crate::Server::set) | messages of your own | components of an entity with `Replicate` | messages of your own |
+//! | [`view`](crate::Client::view) | your own | `InterpolationTarget` | your own |
+//! | [`step`, `own`](crate::Game::step) | your own | `PredictionTarget`, rollback | your own |
+//! | [`spawns`, `provisional`](crate::Game::spawns) | your own | pre-spawned entities | your own |
 //! | [`SIGHT`](crate::Game::SIGHT), [`Groups`](crate::Groups) | your own | rooms, visibility per entity | your own |
 //! | [`past`](crate::Server::past) | your own | lag compensation with Avian | your own |
 //! | [`offer`, `fetch`](crate::Server::offer) | a reliable message, sliced | none | a reliable packet, fragmented |
 //! | [`ask`, `answer`](crate::Client::ask) | none | none: events | none |
 //! | [`Fingerprint`](crate::Fingerprint) | connect token | connect token, or a certificate | none |
-//! | [`sim`](crate::sim) | none | link conditioner | none |
+//! | [`sim`](crate::sim) | none | `LinkConditioner` | none |
 //!
-//! From renet or ENet: most of what you send as messages is state. Set it on an entity, and lost datagrams are
+//! The names are those of renet 2, lightyear 0.28 and ENet 1.3. From renet or ENet: most of what you send as messages is state. Set it on an entity, and lost datagrams are
 //! no longer your concern. From lightyear: prediction covers the player's own entity and not the whole world,
 //! and you decide in your own loop when things happen.
 //!

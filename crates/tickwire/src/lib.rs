@@ -79,8 +79,8 @@ pub use error::Error;
 pub use server::Server;
 
 pub use tickwire_native::{
-    AdvanceError, Asked, ClientConfig, ClientEvent, EndReason, EntityId, Game, Phase, PlayerId,
-    ProvisionalId, Question, Role, SayError, ServerConfig, ServerEvent, To,
+    Asked, ClientConfig, ClientEvent, EndReason, EntityId, Game, Phase, PlayerId, ProvisionalId,
+    Question, Role, SayError, ServerConfig, ServerEvent, To,
 };
 pub use tickwire_net::quic::{Fingerprint, Identity, Trust};
 pub use tickwire_replica::packet::Form;

@@ -25,8 +25,8 @@ use crate::memory::{self, Proxy};
 use crate::place;
 use crate::rendezvous::Met;
 use crate::{
-    AdvanceError, EntityId, Game, PROTOCOL, PlayerId, Question, Role, SayError, ServerConfig,
-    ServerEvent, Tick, To,
+    EntityId, Game, PROTOCOL, PlayerId, Question, Role, SayError, ServerConfig, ServerEvent, Tick,
+    To,
 };
 
 /// At most so many ticks are made at once to catch up; beyond that, time is left out.
@@ -361,12 +361,12 @@ impl<G: Game> Server<G> {
     }
 
     /// Moves an entity on by one tick as its player wants: [`Game::step`], as the player's client predicts it.
-    pub fn advance(&mut self, player: PlayerId, id: EntityId) -> Result<G::Things, AdvanceError> {
+    pub fn advance(&mut self, player: PlayerId, id: EntityId) -> Result<G::Things, WorldError> {
         self.session.advance(player, id)
     }
 
     /// Moves every player's own entity on by one tick.
-    pub fn advance_all(&mut self) -> Result<(), AdvanceError> {
+    pub fn advance_all(&mut self) -> Result<(), WorldError> {
         self.session.advance_all()
     }
 

@@ -42,20 +42,20 @@ fn round_trip(
     mut server: Server<Still>,
     client: impl Fn(Client<Still>) -> Client<Still>,
 ) -> Duration {
-    server.spawn(Rock::default()).unwrap();
-    let mut client = client(server.local_client("Ada").unwrap());
+    server.spawn(Rock::default()).expect("the system takes it");
+    let mut client = client(server.local_client("Ada").expect("the system takes it"));
     loop {
-        client.update().unwrap();
+        client.update().expect("the system takes it");
         while client.event().is_some() {}
         while server.event().is_some() {}
-        server.tick().unwrap();
+        server.tick().expect("the system takes it");
         let mut measured = None;
         server
             .session()
             .visit_peers(&mut |peer| measured = peer.round_trip);
         if let Some(measured) = measured.filter(|_| client.phase() == Phase::Playing) {
-            client.leave().unwrap();
-            server.shut_down().unwrap();
+            client.leave().expect("the system takes it");
+            server.shut_down().expect("the system takes it");
             return measured;
         }
     }

@@ -114,6 +114,7 @@ const FENCED: &[(&str, &[&str])] = &[
     ("etherparse", &["tickwire-capture"]),
     ("getrandom", &["tickwire-net"]),
     ("glam", &["tickwire-replica"]),
+    ("hdrhistogram", &["tickwire-cli"]),
     ("libc", &["tickwire-bench", "tickwire-net"]),
     ("mio", &["tickwire-net"]),
     ("pcap-file", &["tickwire-capture"]),

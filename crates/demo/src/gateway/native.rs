@@ -8,9 +8,11 @@ mod game;
 mod server;
 
 use tickwire_native::Role;
+use tickwire_session::tap::Recording;
 use tickwire_session::{Addr, Instant};
 
 use super::{Connect, Inspect, Paths, Protocol, Side, Spectator};
+use crate::recording::{NotTrained, Trained, train_as};
 
 /// The entry of [`PROTOCOLS`](super::PROTOCOLS).
 pub(super) const PROTOCOL: Protocol = Protocol {
@@ -38,6 +40,11 @@ pub(super) const PROTOCOL: Protocol = Protocol {
         counts: &[(Side::Server, "number")],
     },
 };
+
+/// What a recorded arena costs on the wire.
+pub(crate) fn train(recording: Recording<'_>) -> Result<Trained, NotTrained> {
+    train_as::<game::ArenaGame>(recording)
+}
 
 /// Connects somebody who only looks on.
 pub(super) fn watch(now: Instant, server: Addr) -> Box<dyn Spectator> {

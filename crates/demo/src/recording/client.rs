@@ -1,7 +1,5 @@
 //! A client's half that is recorded: it passes every call on, and writes down those that matter.
 
-use std::time::Duration;
-
 use tickwire_session::tap::Tap;
 use tickwire_session::{Addr, Ended, Instant, Path, PeerStats, Room, Session, StreamId, Transmit};
 
@@ -146,8 +144,8 @@ macro_rules! pass_on {
             self.client.given_name()
         }
 
-        fn update_age(&self, now: Instant) -> Option<Duration> {
-            self.client.update_age(now)
+        fn stats(&self) -> Option<PeerStats<'static>> {
+            self.client.stats()
         }
 
         fn chat(&mut self, now: Instant, text: &str) -> Result<(), String> {

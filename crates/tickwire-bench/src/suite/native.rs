@@ -1,7 +1,7 @@
 //! The native protocol's server: a thousand clients over loopback, and what a tick costs beyond what is sent.
 //!
 //! Ten thousand bodies lie on a field on which each client sees a hundred. A thousand of them are the clients' own
-//! and move with every tick; the others rest. Clients send an input with each of 60 ticks a second, the server 20
+//! and move with every tick; the others rest. Clients send an input with each of 20 ticks a second, the server as many
 //! snapshots. Only the server's processor time counts, in the program and in the kernel.
 
 mod crowd;
@@ -42,14 +42,14 @@ impl Game for Field {
     type Input = Stick;
     type ToServer = ();
     type ToClient = ();
-    const HZ: u16 = 60;
+    const HZ: u16 = 20;
     const SIGHT: f32 = 100.0;
 
     fn step(own: &mut Thing, stick: &Stick) {
         let Thing::Body(body) = own;
-        body.heading += f32::from(stick.turn) * 0.05;
-        body.at[0] = (body.at[0] + body.heading.cos() * 0.5).rem_euclid(EXTENT);
-        body.at[1] = (body.at[1] + body.heading.sin() * 0.5).rem_euclid(EXTENT);
+        body.heading += f32::from(stick.turn) * 0.15;
+        body.at[0] = (body.at[0] + body.heading.cos() * 1.5).rem_euclid(EXTENT);
+        body.at[1] = (body.at[1] + body.heading.sin() * 1.5).rem_euclid(EXTENT);
     }
 }
 
@@ -62,6 +62,10 @@ const EXTENT: f32 = 1_772.5;
 
 /// Where the n-th body lies: spread evenly, without a pattern that a grid could meet.
 fn place(number: u32) -> [f32; 2] {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a share of a field is no exact place"
+    )]
     let share = |step: f64| (f64::from(number) * step).fract() as f32 * EXTENT;
     [share(0.754_877_666_2), share(0.569_840_290_9)]
 }
@@ -79,6 +83,11 @@ pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
             target: Some(Target::AtMost(most)),
             ..Figure::plain(names[0], played.cores, "cores")
         });
+        figures.push(Figure::plain(
+            "· snapshots",
+            Spread::exactly(played.rate),
+            "a second",
+        ));
         figures.push(Figure {
             target: Some(Target::AtMost(1.1)),
             ..Figure::plain(

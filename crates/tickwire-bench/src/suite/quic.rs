@@ -3,20 +3,21 @@
 //! Server and clients are two drivers on loopback. Only the server's processor time counts, in the
 //! program and in the kernel; both sides of a comparison have the same sessions and send the same.
 
-mod congestion;
-mod flood;
+pub(super) mod congestion;
+pub(super) mod flood;
 mod floor;
+mod memory;
 pub(super) mod table;
 mod talker;
 
 use std::time::Duration;
 
-use anyhow::Context as _;
 use tickwire_net::Driver;
 use tickwire_net::quic::Congestion;
 use tickwire_session::Session;
 
 use super::clock::timed;
+use super::heap::heap_bytes;
 use super::report::{Figure, Ratio, Target};
 use super::rounds::{Rounds, Spread};
 use floor::Floor;
@@ -35,8 +36,7 @@ pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
     let mut figures = handshakes()?;
     figures.extend(snapshots()?);
     figures.extend(crowd()?);
-    figures.extend(flood::run()?);
-    figures.extend(congestion::run()?);
+    figures.extend(memory::run()?);
     Ok(figures)
 }
 
@@ -118,9 +118,9 @@ fn snapshots() -> anyhow::Result<Vec<Figure>> {
 
 /// What a thousand clients cost.
 fn crowd() -> anyhow::Result<Vec<Figure>> {
-    let before = resident_bytes()?;
+    let before = heap_bytes();
     let mut crowd = Table::encrypted(CROWD)?;
-    let memory = (resident_bytes()? - before) / CROWD as f64;
+    let memory = (heap_bytes() - before) / CROWD as f64;
     let cores = crowd.cores()?;
     Ok(vec![
         Figure {
@@ -134,8 +134,7 @@ fn crowd() -> anyhow::Result<Vec<Figure>> {
         ),
         Figure::plain("· heard", Spread::exactly(crowd.share_heard()), "of all"),
         Figure {
-            // 64 KiB for the server's end; a client's has a socket's bookkeeping besides.
-            target: Some(Target::AtMost(2.0 * 65_536.0)),
+            target: Some(Target::AtMost(65_536.0)),
             ..Figure::plain(
                 "· memory, both ends",
                 Spread::exactly(memory),
@@ -143,12 +142,4 @@ fn crowd() -> anyhow::Result<Vec<Figure>> {
             )
         },
     ])
-}
-
-/// Memory that this process has.
-pub(super) fn resident_bytes() -> anyhow::Result<f64> {
-    const PAGE: f64 = 4_096.0;
-    let pages = std::fs::read_to_string("/proc/self/statm")?;
-    let resident = pages.split(' ').nth(1).context("the second figure")?;
-    Ok(resident.parse::<f64>()? * PAGE)
 }

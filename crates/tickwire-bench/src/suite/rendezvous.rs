@@ -18,7 +18,7 @@ use tickwire_session::{Addr, Host, Instant, Path, Room, Session as _, StreamId};
 
 use super::ANY_PORT;
 use super::clock::timed;
-use super::quic::resident_bytes;
+use super::heap::heap_bytes;
 use super::report::{Figure, Ratio, Target};
 use super::rounds::{Rounds, Spread};
 
@@ -185,7 +185,7 @@ fn drain(at: &UdpSocket) -> usize {
 
 /// What ten thousand registered sessions take, without their connections.
 fn sessions() -> anyhow::Result<Figure> {
-    let before = resident_bytes()?;
+    let before = heap_bytes();
     let mut lobby = Lobby::new(Instant::ZERO, [1; 32], [2; 32]);
     let mut out = Vec::new();
     for number in 0..SESSIONS {
@@ -227,7 +227,7 @@ fn sessions() -> anyhow::Result<Figure> {
         "{} sessions",
         lobby.sessions()
     );
-    let memory = (resident_bytes()? - before) / (1_024.0 * 1_024.0);
+    let memory = (heap_bytes() - before) / (1_024.0 * 1_024.0);
     Ok(Figure {
         target: Some(Target::AtMost(64.0)),
         ..Figure::plain("10,000 sessions, the lobby", Spread::exactly(memory), "MiB")

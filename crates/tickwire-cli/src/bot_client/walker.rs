@@ -1,25 +1,43 @@
 //! A bot that walks and builds in the tile world.
 
+use tickwire_demo::Random;
 use tickwire_demo::gateway::{ClientGateway, TileClient};
-use tickwire_demo::tiles::{Bot, Look, STEP};
+use tickwire_demo::tiles::{Bot, Direction, Look, STEP};
 use tickwire_session::Instant;
 
-use super::BotClient;
+use super::{BotClient, Pattern};
 
 pub(super) struct Walker {
     bot: Bot,
+    pattern: Pattern,
+    random: Random,
     gateway: Box<dyn TileClient>,
     /// A walker thinks less often than a pilot.
     next_thought: Instant,
 }
 
 impl Walker {
-    pub(super) fn new(seed: u64, gateway: Box<dyn TileClient>) -> Self {
+    pub(super) fn new(seed: u64, pattern: Pattern, gateway: Box<dyn TileClient>) -> Self {
         Self {
             bot: Bot::new(seed),
+            pattern,
+            random: Random::new(seed),
             gateway,
             next_thought: Instant::ZERO,
         }
+    }
+}
+
+impl Walker {
+    fn roam(&mut self, now: Instant) {
+        let [a, b] = [0.5; 2].map(|even| self.random.chance(even));
+        let way = match (a, b) {
+            (true, true) => Direction::North,
+            (true, false) => Direction::East,
+            (false, true) => Direction::South,
+            (false, false) => Direction::West,
+        };
+        self.gateway.walk(now, way).ok();
     }
 }
 
@@ -47,6 +65,12 @@ impl BotClient for Walker {
         }
         self.next_thought = now + STEP;
         // What cannot be done now is not worth doing later.
-        self.gateway.follow(now, &mut self.bot).ok();
+        match self.pattern {
+            Pattern::Idle => {}
+            Pattern::Roam => self.roam(now),
+            Pattern::Fight | Pattern::Churn => {
+                self.gateway.follow(now, &mut self.bot).ok();
+            }
+        }
     }
 }

@@ -18,12 +18,23 @@ pub(crate) struct Lags {
     seed: u64,
     /// In the sessions' order; one is made when its session is first driven.
     lags: Vec<Lag>,
+    /// How often one took another's place.
+    renewed: u64,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Side {
     Clients,
     Servers,
+}
+
+impl Side {
+    fn lag(self, network: &Network, seed: u64) -> Lag {
+        match self {
+            Self::Clients => Lag::new(network.up, network.down, seed),
+            Self::Servers => Lag::new(network.down, network.up, seed),
+        }
+    }
 }
 
 impl Lags {
@@ -43,6 +54,7 @@ impl Lags {
             side,
             seed: args.seed(),
             lags: Vec::new(),
+            renewed: 0,
         }
     }
 
@@ -65,12 +77,8 @@ impl Lags {
         let (before, rest) = sessions.split_at_mut(range.start);
         let (lagged, after) = rest.split_at_mut(range.len());
         while self.lags.len() < lagged.len() {
-            let (outgoing, incoming) = match self.side {
-                Side::Clients => (network.up, network.down),
-                Side::Servers => (network.down, network.up),
-            };
             let seed = self.seed.wrapping_add(self.lags.len() as u64);
-            self.lags.push(Lag::new(outgoing, incoming, seed));
+            self.lags.push(self.side.lag(&network, seed));
         }
         let mut lagged: Vec<Lagged<'_>> = self
             .lags
@@ -91,6 +99,16 @@ impl Lags {
                 .map(|session| &mut **session as &mut dyn Session),
         );
         run(&mut all)
+    }
+
+    /// Another session takes the place of this one: nothing of the old one arrives at it.
+    pub(crate) fn renew(&mut self, session: usize) {
+        if let (Some(network), Some(lag)) = (self.network, self.lags.get_mut(session)) {
+            self.renewed += 1;
+            // Beyond the seeds of those that were never replaced.
+            let seed = self.seed.wrapping_add(self.renewed << 32);
+            *lag = self.side.lag(&network, seed);
+        }
     }
 
     /// Whether nothing that a session sent is still on its way.

@@ -1,24 +1,31 @@
 use std::collections::BTreeMap;
 
+use tickwire_session::PeerStats;
+
 use super::*;
 use crate::arena_canvas::tests::{scene, scores};
 use crate::serve::report::{Client, Door, Rates};
 use crate::snapshot;
 
 fn picture() -> Picture {
-    let client = |name: &str, loss, refused| Client {
-        name: name.into(),
-        protocol: "proto",
-        round_trip: Some(Duration::from_micros(31_400)),
-        loss,
-        rates: Rates {
-            kbits_in: 8.53,
-            kbits_out: 61.2,
-            packets_in: 30.0,
-            packets_out: 15.0,
-        },
-        resent: 12,
-        refused,
+    let client = |name: &str, loss, refused| {
+        let port = 4_000 + name.len();
+        let addr = format!("127.0.0.1:{port}").parse().unwrap();
+        let mut stats = PeerStats::new("", addr, "Playing");
+        stats.queued = Some(0);
+        stats.round_trip = Some(Duration::from_micros(31_400));
+        (stats.loss, stats.resent, stats.refused) = (loss, 12, refused);
+        Client {
+            name: name.into(),
+            protocol: "proto",
+            stats,
+            rates: Rates {
+                kbits_in: 8.53,
+                kbits_out: 61.2,
+                packets_in: 30.0,
+                packets_out: 15.0,
+            },
+        }
     };
     let mut picture = Picture {
         open: vec![("proto", "127.0.0.1:7777".into())],
@@ -66,7 +73,7 @@ fn a_large_window_shows_more_of_it() {
 #[test]
 fn an_empty_server_tells_how_to_get_in() {
     let mut picture = picture();
-    picture.report.clients.clear();
+    picture.add_report(Report::default());
     let text = snapshot::text(&picture, (80, 24), draw);
     assert!(text.contains("tickwire play proto"), "{text}");
 }
@@ -108,14 +115,83 @@ fn every_protocol_is_named_however_narrow_the_window() {
     let mut picture = picture();
     let names = ["first", "second", "third", "fourth", "fifth"];
     picture.open = names.map(|name| (name, "127.0.0.1:32422".into())).into();
-    for (width, address) in [(140, " 127.0.0.1:32422 "), (100, " :32422 "), (60, " ")] {
+    for (width, lines, address) in [
+        (140, 1, "127.0.0.1:32422"),
+        (100, 1, ":32422"),
+        (50, 3, ":32422"),
+    ] {
         let text = snapshot::text(&picture, (width, 24), draw);
-        let header = text.lines().next().unwrap();
+        let header: Vec<_> = text.lines().take(lines).collect();
         for name in names {
-            assert!(header.contains(&format!(" {name}{address}")), "{header}");
+            let door = format!(" {name} {address}");
+            let is_there = |line: &&str| format!("{line} ").contains(&format!("{door} "));
+            assert!(header.iter().any(is_there), "{text}");
         }
-        assert!(header.trim_end().ends_with("  up 1:23"), "{header}");
+        assert!(header[0].trim_end().ends_with("  up 1:23"), "{text}");
     }
+}
+
+fn press(picture: &mut Picture, code: KeyCode) {
+    let stop = Stop::listen().unwrap();
+    picture.press(KeyEvent::new(code, KeyModifiers::NONE), &stop);
+}
+
+#[test]
+fn clients_are_a_table_that_is_sorted_and_chosen_from() {
+    let mut picture = picture();
+    for second in 2..30 {
+        let mut report = picture.report.clone();
+        report.time = Instant::from_millis(second * 1_000);
+        for (client, kbits) in report.clients.iter_mut().zip([125, 1_250]) {
+            client.stats.updates.add(report.time);
+            client
+                .stats
+                .traffic
+                .sent(kbits * usize::try_from(second).unwrap());
+        }
+        picture.add_report(report);
+    }
+    press(&mut picture, KeyCode::Char('c'));
+    press(&mut picture, KeyCode::Char('s'));
+    press(&mut picture, KeyCode::Char('s'));
+    let text = snapshot::text(&picture, (80, 24), draw);
+    snapshot::check("clients-80x24", &text);
+    assert!(text.contains("rtt▲") && text.contains("▇█"), "{text}");
+    press(&mut picture, KeyCode::Char('r'));
+    press(&mut picture, KeyCode::Down);
+    press(&mut picture, KeyCode::Enter);
+    let text = snapshot::text(&picture, (80, 24), draw);
+    snapshot::check("client-80x24", &text);
+    assert!(
+        text.contains("longest gap") && text.contains("queued_bytes"),
+        "{text}"
+    );
+    for page in ['e', 't', 'c', 'a'] {
+        for (width, height) in [(50, 14), (80, 24), (300, 100)] {
+            press(&mut picture, KeyCode::Char(page));
+            snapshot::text(&picture, (width, height), draw);
+        }
+    }
+}
+
+#[test]
+fn the_tile_world_has_a_page_if_it_is_there() {
+    let mut picture = picture();
+    press(&mut picture, KeyCode::Char('t'));
+    assert_eq!(picture.page, Page::Arena);
+    let at = |x, y| Cell { x, y };
+    picture.residents = Some(vec![("Ada".into(), at(0, 0)), ("fox".into(), at(3, 2))]);
+    press(&mut picture, KeyCode::Char('t'));
+    let text = snapshot::text(&picture, (80, 24), draw);
+    assert!(text.contains("tile world, 2 in it"), "{text}");
+    let row = |sign| {
+        text.lines()
+            .position(|line| line.chars().take(49).any(|c| c == sign))
+    };
+    assert_eq!(row('f').unwrap() - row('A').unwrap(), 2, "{text}");
+    // Back to the arena before it ends.
+    press(&mut picture, KeyCode::Esc);
+    assert_eq!(picture.page, Page::Arena);
 }
 
 #[test]

@@ -1,34 +1,35 @@
-//! How good the connection is, in one line.
+//! How good the connection is: in one line, and in detail for whoever presses a key.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use ratatui::Frame;
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use tickwire_session::{Instant, Session, Traffic};
+use ratatui::widgets::{Block, Clear};
+use tickwire_session::{Instant, PeerStats};
 
-use crate::figures::{bars, kbits, millis};
+use crate::dashboard::netgraph;
+use crate::figures::{Sample, Trace, bars, millis};
 use crate::palette;
 
 /// Between two bars.
 const SAMPLE: Duration = Duration::from_millis(100);
 /// Bars that are kept: four seconds.
 const SAMPLES_KEPT: usize = 40;
-/// Bytes are counted over this long.
-const WINDOW: Duration = Duration::from_secs(1);
+/// Samples in a second.
+const SAMPLES_A_SECOND: usize = 10;
 /// An age that makes the highest bar: protocols send an update every 15 to 70 ms.
 const OLD: Duration = Duration::from_millis(250);
 
 /// Gathers the figures of a client.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct NetGraph {
-    round_trip: Option<Duration>,
-    jitter: Option<Duration>,
-    loss: Option<f32>,
-    kbits_in: f64,
-    kbits_out: f64,
-    window_began: Instant,
-    before: Traffic,
+    stats: Option<PeerStats<'static>>,
+    trace: Trace,
+    /// Whether it is shown in detail.
+    shows_detail: bool,
     age: Duration,
     /// The oldest age of each of the last intervals, in milliseconds.
     ages: VecDeque<f64>,
@@ -38,9 +39,25 @@ pub(super) struct NetGraph {
     remark: Option<String>,
 }
 
+impl Default for NetGraph {
+    fn default() -> Self {
+        Self {
+            stats: None,
+            trace: Trace::new(SAMPLE),
+            shows_detail: false,
+            age: Duration::ZERO,
+            ages: VecDeque::new(),
+            sample_began: Instant::ZERO,
+            oldest: Duration::ZERO,
+            remark: None,
+        }
+    }
+}
+
 impl NetGraph {
     /// Takes the figures of this moment.
-    pub(super) fn update(&mut self, now: Instant, session: &dyn Session, age: Option<Duration>) {
+    pub(super) fn update(&mut self, now: Instant, stats: Option<PeerStats<'static>>) {
+        let age = stats.and_then(|stats| stats.updates.age(now));
         self.age = age.unwrap_or_default();
         self.oldest = self.oldest.max(self.age);
         if now.since(self.sample_began) >= SAMPLE {
@@ -51,22 +68,48 @@ impl NetGraph {
             self.ages
                 .push_back(millis(std::mem::take(&mut self.oldest)));
         }
-        session.visit_peers(&mut |peer| {
-            (self.round_trip, self.jitter) = (peer.round_trip, peer.jitter);
-            self.loss = peer.loss;
-            let span = now.since(self.window_began);
-            if span >= WINDOW {
-                let grown = |now: u64, before: u64| kbits(now.saturating_sub(before), span);
-                self.kbits_in = grown(peer.traffic.bytes_in, self.before.bytes_in);
-                self.kbits_out = grown(peer.traffic.bytes_out, self.before.bytes_out);
-                (self.window_began, self.before) = (now, peer.traffic);
-            }
-        });
+        if let Some(stats) = &stats {
+            self.trace.add(now, stats);
+        }
+        self.stats = stats.or(self.stats);
+    }
+
+    /// Shows or hides the details.
+    pub(super) const fn toggle(&mut self) {
+        self.shows_detail = !self.shows_detail;
+    }
+
+    /// Draws the details over the lower part of an area, if they are to be shown.
+    pub(super) fn draw_detail(&self, area: Rect, frame: &mut Frame<'_>) {
+        if !self.shows_detail {
+            return;
+        }
+        let height = netgraph::height(&self.trace).saturating_add(2);
+        let height = height.min(area.height);
+        let below = Rect {
+            y: area.bottom() - height,
+            height,
+            ..area
+        };
+        let title = Span::styled(" net graph, 100 ms a bar ", palette::TITLE);
+        let block = Block::bordered().title(title).border_style(palette::LABEL);
+        frame.render_widget(Clear, below);
+        netgraph::draw(&self.trace, block.inner(below), frame);
+        frame.render_widget(block, below);
     }
 
     /// Takes what the protocol has to say of itself.
     pub(super) fn set_remark(&mut self, remark: Option<String>) {
         self.remark = remark;
+    }
+
+    /// The mean of the last second.
+    fn mean(&self, figure: fn(&Sample) -> f64) -> f64 {
+        let values: Vec<_> = self.trace.values(figure).collect();
+        let last = values.rchunks(SAMPLES_A_SECOND).next().unwrap_or_default();
+        #[expect(clippy::cast_precision_loss, reason = "ten at most")]
+        let count = last.len().max(1) as f64;
+        last.iter().fold(0.0, |sum, value| sum + value) / count
     }
 
     /// How long nothing was heard.
@@ -102,7 +145,8 @@ impl NetGraph {
         let span = |span: Option<Duration>| {
             span.map_or_else(|| "–".into(), |span| format!("{:.0}", millis(span)))
         };
-        let loss = self.loss.unwrap_or_default() * 100.0;
+        let stats = self.stats.as_ref();
+        let loss = stats.and_then(|stats| stats.loss).unwrap_or_default() * 100.0;
         let lossy = if loss >= 5.0 {
             palette::WARNING
         } else {
@@ -111,17 +155,17 @@ impl NetGraph {
         [
             vec![
                 label(" rtt "),
-                Span::raw(span(self.round_trip)),
+                Span::raw(span(stats.and_then(|stats| stats.round_trip))),
                 label(" ± "),
-                Span::raw(span(self.jitter)),
+                Span::raw(span(stats.and_then(|stats| stats.jitter))),
                 label(" ms "),
             ],
             vec![label(" loss "), Span::styled(format!("{loss:.1}% "), lossy)],
             vec![
                 label(" ↓ "),
-                Span::raw(format!("{:.0}", self.kbits_in)),
+                Span::raw(format!("{:.0}", self.mean(|sample| sample.kbits_in))),
                 label(" ↑ "),
-                Span::raw(format!("{:.0}", self.kbits_out)),
+                Span::raw(format!("{:.0}", self.mean(|sample| sample.kbits_out))),
                 label(" kbit/s "),
             ],
             vec![
@@ -135,24 +179,21 @@ impl NetGraph {
 
 #[cfg(test)]
 mod tests {
-    use tickwire_session::echo::DatagramEcho;
-
     use super::*;
 
     #[test]
     fn the_graph_shows_the_oldest_of_each_interval() {
         let mut graph = NetGraph::default();
-        let session = DatagramEcho::default();
+        let mut stats = PeerStats::new("", "127.0.0.1:9".parse().unwrap(), "Playing");
         for millis in (0..=400).step_by(10) {
-            let age = match millis {
-                205..295 => 260,
-                _ => 20,
-            };
             let now = Instant::from_millis(millis);
-            graph.update(now, &session, Some(Duration::from_millis(age)));
+            if !(20..=280).contains(&millis) {
+                stats.updates.add(now);
+            }
+            graph.update(now, Some(stats));
         }
         let line = graph.line(80).to_string();
-        assert!(line.ends_with("update  20 ms ▁▁█▁"), "{line}");
+        assert!(line.ends_with("update   0 ms ▃▇█▁"), "{line}");
     }
 
     #[test]
@@ -160,7 +201,7 @@ mod tests {
         let mut graph = NetGraph::default();
         let remark = "the connection broke: coming back";
         graph.set_remark(Some(remark.into()));
-        graph.update(Instant::ZERO, &DatagramEcho::default(), None);
+        graph.update(Instant::ZERO, None);
         for width in 0..120 {
             let line = graph.line(width);
             assert!(line.to_string().contains(remark), "{line}");

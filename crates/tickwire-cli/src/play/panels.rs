@@ -104,6 +104,7 @@ pub(super) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
             ("q", "leave"),
         ],
     };
+    margin.net.draw_detail(places.arena, frame);
     if margin.shows_help {
         let keys = margin.tape.map_or(HELP, |_| replay::HELP);
         draw_help(keys, places.arena, frame);
@@ -132,6 +133,7 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("Enter", "chat, /name NAME, /weapons A,B,C,D"),
     ("Tab", "scores"),
     ("+ -", "zoom"),
+    ("F3", "net graph"),
     ("?", "this help"),
     ("q", "leave"),
 ];

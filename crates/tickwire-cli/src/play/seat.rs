@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use ratatui::Frame;
-use ratatui::crossterm::event::Event;
+use ratatui::crossterm::event::{Event, KeyCode, KeyEventKind};
 use ratatui::layout::Rect;
 use tickwire_demo::gateway::{ClientGateway, Ending, Notice, Status};
 use tickwire_demo::{STEP, printable};
@@ -130,7 +130,16 @@ impl Seat {
             self.drive(next_step, game.parts().0, Driver::run_until)?;
             let now = self.driver.now();
             next_step = (next_step + STEP).max(now);
-            screen.events().for_each(|event| game.handle(now, event));
+            for event in screen.events() {
+                match event {
+                    Event::Key(key) if key.code == KeyCode::F(3) => {
+                        if key.kind == KeyEventKind::Press {
+                            game.parts().1.net.toggle();
+                        }
+                    }
+                    event => game.handle(now, event),
+                }
+            }
             let (gateway, margin) = game.parts();
             let notices = margin.collect(now, gateway);
             for line in self.meet()? {
@@ -264,8 +273,7 @@ impl Margin {
         for notice in notices {
             self.notice(now, notice.to_string());
         }
-        let age = gateway.update_age(now);
-        self.net.update(now, gateway.figures(), age);
+        self.net.update(now, gateway.stats());
         self.net.set_remark(gateway.remark());
     }
 

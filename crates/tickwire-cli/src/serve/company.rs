@@ -8,7 +8,7 @@ use tickwire_demo::{Skill, bot_name};
 use tickwire_net::{Driver, NodeId};
 use tickwire_session::{Instant, Session};
 
-use crate::bot_client::{self, BotClient, Character};
+use crate::bot_client::{self, BotClient, Character, Pattern};
 use crate::misuse::Misuse;
 
 /// Bots that are clients of this server.
@@ -62,6 +62,7 @@ impl Company {
                     name: bot_name(number),
                     seed: wanted.seed.wrapping_add(number as u64),
                     skill: wanted.skill,
+                    pattern: Pattern::Fight,
                 };
                 let (_, server) = driver.link(*node);
                 let now = driver.now();

@@ -17,6 +17,7 @@ use super::drain::Drain;
 use super::meter::Meter;
 use crate::capture::{self, CaptureFile};
 use crate::conditions::Lags;
+use crate::metrics::Metrics;
 use crate::quic;
 use crate::record::RecordFile;
 use crate::save::SaveFile;
@@ -41,6 +42,7 @@ pub(super) struct Game {
     pub(super) drain: Drain,
     /// The network that every client is on.
     pub(super) lags: Lags,
+    pub(super) metrics: Option<Metrics>,
 }
 
 impl Game {
@@ -77,12 +79,17 @@ impl Game {
         ran.context("waiting for sockets failed")
     }
 
-    /// Says what network everybody is on, if whoever serves chose one.
-    pub(super) fn network_notice(&self) -> Option<Notice> {
-        let network = self.lags.network()?;
-        let name = "server".into();
-        let text = format!("every client is on this network: {network}");
-        Some(Notice::Said { name, text })
+    /// Says what network everybody is on, and where metrics are, if whoever serves asked for it.
+    pub(super) fn opening_notices(&self) -> impl Iterator<Item = Notice> {
+        let network = self.lags.network();
+        let network = network.map(|network| format!("every client is on this network: {network}"));
+        let metrics = self.metrics.as_ref();
+        let metrics = metrics.map(|metrics| format!("metrics at {}", metrics.url()));
+        let texts = [network, metrics].into_iter().flatten();
+        texts.map(|text| Notice::Said {
+            name: "server".into(),
+            text,
+        })
     }
 
     /// Somebody asked for the end: nobody new is let in, and everybody is told how long there is. Says so once.

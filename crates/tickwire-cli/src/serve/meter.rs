@@ -62,6 +62,7 @@ impl Meter {
         let mut steps = std::mem::take(&mut self.steps);
         let mut report = Report {
             time: now,
+            span,
             steps: steps.len(),
             step_p50: percentile(&mut steps, 50),
             step_p99: percentile(&mut steps, 99),
@@ -138,11 +139,8 @@ fn client(protocol: &'static str, peer: &PeerStats<'_>, rates: Rates) -> Client 
     Client {
         name: printable(peer.name),
         protocol,
-        round_trip: peer.round_trip,
-        loss: peer.loss,
+        stats: peer.without_name(),
         rates,
-        resent: peer.resent,
-        refused: peer.refused,
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tickwire_demo::OwnerId;
-use tickwire_session::Instant;
+use tickwire_demo::{OwnerId, STEP};
+use tickwire_session::{Instant, PeerStats};
 
 use crate::figures::millis;
 
@@ -20,6 +20,8 @@ const CARRIED: [&str; 4] = ["_received", "_sent", "_linked", "_accepted"];
 pub(crate) struct Report {
     /// When it ended.
     pub(crate) time: Instant,
+    /// How long it was.
+    pub(crate) span: Duration,
     /// How many steps the arena took; the tile world takes a third.
     pub(crate) steps: usize,
     /// How long a step took in the middle; `None` without steps.
@@ -55,11 +57,9 @@ pub(crate) struct Door {
 pub(crate) struct Client {
     pub(crate) name: String,
     pub(crate) protocol: &'static str,
-    pub(crate) round_trip: Option<Duration>,
-    pub(crate) loss: Option<f32>,
+    /// Without its name.
+    pub(crate) stats: PeerStats<'static>,
     pub(crate) rates: Rates,
-    pub(crate) resent: u64,
-    pub(crate) refused: u64,
 }
 
 /// What crossed the network in a second, seen from the server.
@@ -81,6 +81,14 @@ impl Rates {
 }
 
 impl Report {
+    /// The share of its steps that there was time for.
+    #[expect(clippy::cast_precision_loss, reason = "steps of a second")]
+    pub(crate) fn tick_rate_kept(&self) -> f64 {
+        let wanted = self.span.as_secs_f64() / STEP.as_secs_f64();
+        // The end of a second falls between two steps.
+        (self.steps as f64 / wanted.floor().max(1.0)).min(1.0)
+    }
+
     /// A line of at most [`WIDTH`] columns for the second, and one for each kind of thing that went
     /// wrong in it. Totals since the beginning are in the JSON.
     pub(crate) fn text(&self) -> Vec<String> {
@@ -127,6 +135,7 @@ impl Report {
         json!({
             "time": self.time.since(Instant::ZERO).as_secs_f64(),
             "steps": self.steps,
+            "tick_rate_kept": self.tick_rate_kept(),
             "step_ms": {
                 "p50": self.step_p50.map(millis),
                 "p99": self.step_p99.map(millis),

@@ -5,8 +5,10 @@
     reason = "clippy knows test functions, but not what they call"
 )]
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -17,7 +19,7 @@ use tickwire_net::quic::{Client, Identity, Server, Trust};
 use tickwire_net::{Driver, NodeId};
 use tickwire_session::{Addr, Session};
 
-use crate::command::{Done, Running, run, start};
+use crate::command::{Done, Running, run, start, start_logged};
 use crate::lag::lag;
 
 /// Longer than anything takes on a busy machine.
@@ -132,7 +134,8 @@ fn one_port_carries_every_protocol_and_a_player_may_move() {
     table.until(|player, table| {
         let now = table.driver.now();
         // What is shown is younger than the move, except where nothing moves by itself.
-        let age = player.gateway.update_age(now);
+        let stats = player.gateway.stats();
+        let age = stats.and_then(|stats| stats.updates.age(now));
         now.since(moved) > Duration::from_secs(2)
             && plays(player, table)
             && age.is_none_or(|age| age < Duration::from_secs(2))
@@ -210,17 +213,30 @@ fn a_killed_server_that_comes_back_ends_every_session_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let (server, addr, fingerprint) = serve(folder.path(), "127.0.0.1:0", &[]);
     let at = addr.to_string();
-    let mut arguments = bots("lwar", &at, &fingerprint);
-    arguments.extend(["--count", "4", "--seconds", "600"]);
-    let players = start(&arguments);
-    // Four ships in the arena.
-    server.line_with("4 players");
+    let mut playing = Vec::new();
+    for protocol in ["lwar", "native", "cppevy"] {
+        let own = folder.path().join(protocol);
+        std::fs::create_dir(&own).unwrap();
+        let mut arguments = bots(protocol, &at, &fingerprint);
+        arguments.extend(["--count", "2", "--seconds", "600"]);
+        let players = start_logged(&own, &arguments);
+        server.line_with("bot-2 joined");
+        playing.push((protocol, own, players));
+    }
     // Dropping it kills it.
     drop(server);
     let (_server, ..) = serve(folder.path(), &at, &[]);
-    let done = players.wait();
-    assert_eq!(done.code, Some(1), "{done:?}");
-    assert_eq!(report(&done)["timed_out"].as_u64(), Some(4), "{done:?}");
+    for (protocol, own, players) in playing {
+        let done = players.wait();
+        assert_eq!(done.code, Some(1), "{protocol}: {done:?}");
+        // Not a time-out: the new server says that it knows nothing of them.
+        let errors = std::fs::read_to_string(own.join("stderr")).unwrap();
+        assert!(
+            errors.contains("the server has restarted"),
+            "{protocol}: {errors}"
+        );
+        assert_eq!(report(&done)["timed_out"].as_u64(), Some(2), "{done:?}");
+    }
 }
 
 #[test]
@@ -267,51 +283,58 @@ fn a_ticket_lets_one_bot_in_once() {
     }
 }
 
+/// Both ends of a tunnel to a server, each with a secret, and where clients come in.
+fn tunnel(folder: &Path, target: SocketAddr, secrets: [u8; 2]) -> ([Running; 2], String) {
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let [identity, near_secret, far_secret] = ["identity", "near", "far"].map(path);
+    std::fs::write(&near_secret, [secrets[0]; 32]).unwrap();
+    std::fs::write(&far_secret, [secrets[1]; 32]).unwrap();
+    let (any, target) = ("127.0.0.1:0", target.to_string());
+    let far = [
+        "tunnel",
+        "far",
+        "--listen",
+        any,
+        "--target",
+        &target,
+        "--identity",
+        &identity,
+        "--secret",
+        &far_secret,
+    ];
+    let far = start(&far);
+    let ready = far.line_with("ready far");
+    let words: Vec<_> = ready.split(' ').collect();
+    let near = [
+        "tunnel",
+        "near",
+        "--listen",
+        any,
+        "--connect",
+        words[2],
+        "--server-fingerprint",
+        words[4],
+        "--secret",
+        &near_secret,
+    ];
+    let near = start(&near);
+    let ready = near.line_with("ready near");
+    let at = ready.rsplit(' ').next().unwrap().to_owned();
+    ([near, far], at)
+}
+
 #[test]
 fn unmodified_programs_play_through_a_tunnel() {
-    let folder = tempfile::tempdir().unwrap();
-    let [identity, secret] = ["identity", "secret"].map(|name| {
-        let path = folder.path().join(name);
-        path.to_str().unwrap().to_owned()
-    });
-    std::fs::write(&secret, [7; 32]).unwrap();
     for protocol in ["lwar", "reone"] {
+        let folder = tempfile::tempdir().unwrap();
         let (_server, target) = crate::command::serve(protocol, &[]);
-        let target = target.to_string();
-        let far = start(&[
-            "tunnel",
-            "far",
-            "--listen",
-            "127.0.0.1:0",
-            "--target",
-            &target,
-            "--identity",
-            &identity,
-            "--secret",
-            &secret,
-        ]);
-        let ready = far.line_with("ready far");
-        let words: Vec<_> = ready.split(' ').collect();
-        let near = start(&[
-            "tunnel",
-            "near",
-            "--listen",
-            "127.0.0.1:0",
-            "--connect",
-            words[2],
-            "--server-fingerprint",
-            words[4],
-            "--secret",
-            &secret,
-        ]);
-        let at = near.line_with("ready near");
-        let at = at.rsplit(' ').next().unwrap();
+        let (_ends, at) = tunnel(folder.path(), target, [7, 7]);
         // In the clear, and each of them somebody else at the server.
         let done = run(&[
             "bots",
             protocol,
             "--connect",
-            at,
+            &at,
             "--count",
             "4",
             "--seconds",
@@ -322,47 +345,48 @@ fn unmodified_programs_play_through_a_tunnel() {
     }
 }
 
+/// A client that does not read slows its server down through the tunnel, and loses nothing.
+#[test]
+fn a_slow_reader_behind_a_tunnel_gets_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (_ends, at) = tunnel(folder.path(), server.local_addr().unwrap(), [7, 7]);
+    let mut client = TcpStream::connect(&at).unwrap();
+    let (mut accepted, _) = server.accept().unwrap();
+    accepted.set_nonblocking(true).unwrap();
+    // Until nothing between the two takes any more. A tunnel that keeps everything takes all of it.
+    let bytes: Vec<u8> = (0_u32..8_000_000)
+        .map(|n| (n % 251).to_le_bytes()[0])
+        .collect();
+    let (mut sent, mut refused) = (0, 0);
+    while refused < 100 && sent < bytes.len() {
+        match accepted.write(&bytes[sent..]) {
+            Ok(count) => (sent, refused) = (sent + count, 0),
+            Err(_) => {
+                refused += 1;
+                thread::sleep(Duration::from_millis(5));
+            }
+        }
+    }
+    accepted.set_nonblocking(false).unwrap();
+    let rest = bytes[sent..].to_vec();
+    let writer = thread::spawn(move || accepted.write_all(&rest).unwrap());
+    let mut heard = vec![0; bytes.len()];
+    client.read_exact(&mut heard).unwrap();
+    writer.join().unwrap();
+    assert!(heard == bytes);
+}
+
 #[test]
 fn a_tunnel_with_another_secret_carries_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let [identity, ours, theirs] = ["identity", "ours", "theirs"].map(path);
-    std::fs::write(&ours, [7; 32]).unwrap();
-    std::fs::write(&theirs, [8; 32]).unwrap();
     let (server, target) = crate::command::serve("lwar", &["--seconds", "8"]);
-    let far = start(&[
-        "tunnel",
-        "far",
-        "--listen",
-        "127.0.0.1:0",
-        "--target",
-        &target.to_string(),
-        "--identity",
-        &identity,
-        "--secret",
-        &ours,
-    ]);
-    let ready = far.line_with("ready far");
-    let words: Vec<_> = ready.split(' ').collect();
-    let near = start(&[
-        "tunnel",
-        "near",
-        "--listen",
-        "127.0.0.1:0",
-        "--connect",
-        words[2],
-        "--server-fingerprint",
-        words[4],
-        "--secret",
-        &theirs,
-    ]);
-    let at = near.line_with("ready near");
-    let at = at.rsplit(' ').next().unwrap();
+    let (_ends, at) = tunnel(folder.path(), target, [8, 7]);
     let done = run(&[
         "bots",
         "lwar",
         "--connect",
-        at,
+        &at,
         "--count",
         "1",
         "--seconds",

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 
 use tickwire_session::{
     Addr, Ended, Events, Host, Instant, Loss, Path, PeerStats, Room, RoundTrip, Session, StreamId,
-    Traffic, Transmit,
+    Traffic, Transmit, Updates,
 };
 use tickwire_state::WrappingClock;
 
@@ -59,7 +59,7 @@ pub struct Client {
     newest_update: Option<u32>,
     last_heard: Instant,
     /// When updates last came.
-    last_update: Option<Instant>,
+    updates: Updates,
     /// When the phase began.
     since: Instant,
     /// Ship and weapons were chosen.
@@ -104,7 +104,7 @@ impl Client {
             newest: None,
             newest_update: None,
             last_heard: now,
-            last_update: None,
+            updates: Updates::NONE,
             since: now,
             has_selected: false,
             controls: Controls::default(),
@@ -152,7 +152,7 @@ impl Client {
 
     /// How long ago the newest updates came.
     pub fn update_age(&self, now: Instant) -> Option<core::time::Duration> {
-        Some(now.since(self.last_update?))
+        self.updates.age(now)
     }
 
     /// Sets what the player does from now on.
@@ -395,6 +395,8 @@ impl Session for Client {
         stats.resent = self.resent;
         stats.refused = self.counters.undecodable + self.counters.violations;
         stats.loss = self.loss.share();
+        stats.updates = self.updates;
+        stats.queued = Some(self.outbox.bytes() as u64);
         visit(&stats);
     }
 

@@ -76,6 +76,11 @@ impl Outbox {
         self.waiting.len()
     }
 
+    /// Bytes of those messages.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }

@@ -72,7 +72,6 @@ pub struct Client {
     outbox: Outbox,
     wanted: Wanted,
     loaded: Option<Loaded>,
-    last_snapshot: Option<Instant>,
     assemblies: Assemblies,
     history: History<Arc<Snapshot>>,
     timeline: Timeline<Arc<Snapshot>>,
@@ -108,7 +107,6 @@ impl Client {
             outbox: Outbox::new(),
             wanted: Wanted::default(),
             loaded: None,
-            last_snapshot: None,
             assemblies: Assemblies::default(),
             history: History::new(HISTORY),
             timeline: Timeline::new(TIMELINE, EXTRAPOLATION_MAX),
@@ -183,7 +181,7 @@ impl Client {
 
     /// How long ago the newest snapshot was complete.
     pub fn update_age(&self, now: Instant) -> Option<Duration> {
-        Some(now.since(self.last_snapshot?))
+        self.uplink.updates.age(now)
     }
 
     /// Tells the server that the player pressed, holds or released something, at the moment that the
@@ -394,6 +392,8 @@ impl Session for Client {
         let mut stats = self.uplink.stats("", state);
         stats.refused = self.counters.undecodable;
         stats.loss = self.loss.share();
+        stats.interpolation = Some(self.delay);
+        stats.queued = Some(self.outbox.waiting() as u64);
         visit(&stats);
     }
 

@@ -47,6 +47,11 @@ impl Outbox {
         self.0.waiting() == 0
     }
 
+    /// Bytes that wait.
+    pub(super) const fn waiting(&self) -> usize {
+        self.0.waiting()
+    }
+
     /// Queues a message, unless too much waits already.
     pub(super) fn push(&mut self, message: &Message<'_>) -> Result<(), Full> {
         let limit = HEADER + usize::from(PAYLOAD_MAX);

@@ -338,6 +338,7 @@ impl Session for Client {
         };
         let mut stats = self.uplink.stats("", state);
         stats.refused = self.counters.violations;
+        stats.queued = Some(self.outbox.waiting() as u64);
         visit(&stats);
     }
 

@@ -125,7 +125,7 @@ impl World {
 
     fn with(seed: u64, clients: &[Addr], bot: Bot) -> Self {
         let mut rng = Rng::new(seed).branch(1);
-        let mut net = crate::seeds::network(seed);
+        let mut net = crate::recorded::network(seed);
         let server_addr = addr::machine(1, 27_600);
         let server = net.add_node(server_addr);
         let game = Game::new(net.now(), rng.branch(2), rng.secret());

@@ -2,17 +2,12 @@
 //!
 //! In: what to do with a seed. Out: a test that fails with the command that replays the seed. A plain
 //! `cargo test` runs a few seeds; the environment, which `cargo xtask sim` sets, any others:
-//! `TICKWIRE_SIM_SEED` names one, `TICKWIRE_SIM_FIRST` and `TICKWIRE_SIM_SEEDS` a range. With `TICKWIRE_SIM_RECORD`,
-//! what the first session sees, a scenario's server, is recorded to that file, as `tickwire serve --record` does.
+//! `TICKWIRE_SIM_SEED` names one, `TICKWIRE_SIM_FIRST` and `TICKWIRE_SIM_SEEDS` a range.
 
-use std::fs::File;
-use std::io::Write as _;
 use std::ops::Range;
 use std::thread;
 
-use tickwire_session::tap::{About, Recorded, Recorder};
-use tickwire_session::{Addr, Host, Instant};
-use tickwire_sim::{Network, Scenario, TraceHash};
+use tickwire_sim::{Scenario, TraceHash};
 
 /// Seeds that a plain `cargo test` runs.
 const FEW: u64 = 20;
@@ -34,32 +29,6 @@ pub(crate) fn check(
     if let Err(failed) = Scenario::new(name).check(seeds, |failed| eprintln!("{failed}"), run) {
         panic!("{failed}");
     }
-}
-
-/// The network of a scenario. Its first node is the server's.
-pub(crate) fn network(seed: u64) -> Network {
-    let mut network = Network::new(seed);
-    if let Some(path) = std::env::var_os("TICKWIRE_SIM_RECORD") {
-        let mut file = File::create(&path).unwrap_or_else(|why| panic!("{path:?}: {why}"));
-        let mut recorder = Recorder::new(move |record| {
-            file.write_all(record).expect("the disk takes it");
-        });
-        let nobody = Addr {
-            host: Host::Link(u64::MAX),
-            port: 0,
-        };
-        recorder.about(
-            Instant::ZERO,
-            &About {
-                side: Recorded::Server,
-                peer: nobody,
-                protocol: env!("CARGO_CRATE_NAME"),
-                words: &[],
-            },
-        );
-        network.watch(0, Box::new(recorder));
-    }
-    network
 }
 
 /// A name that the printed command does not find again would be found out when it is needed most.

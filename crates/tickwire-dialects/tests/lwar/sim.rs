@@ -98,7 +98,7 @@ fn run(seed: u64, bug: Option<Bug>) -> Result<TraceHash, String> {
 
 impl World {
     fn new(seed: u64, bug: Option<Bug>) -> Self {
-        let mut net = crate::seeds::network(seed);
+        let mut net = crate::recorded::network(seed);
         let server_addr = addr::machine(1, 32_422);
         net.add_node(server_addr);
         let players = (0..PLAYERS)

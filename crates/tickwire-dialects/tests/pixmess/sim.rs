@@ -100,7 +100,7 @@ fn run_with(seed: u64, bug: Option<Forgotten>) -> Result<TraceHash, String> {
 
 impl World {
     fn new(seed: u64, bug: Option<Forgotten>) -> Self {
-        let mut net = crate::seeds::network(seed);
+        let mut net = crate::recorded::network(seed);
         net.add_node(addr::machine(1, 4_646));
         let nodes: Vec<_> = (2..5).map(|n| net.add_node(addr::machine(n, 1))).collect();
         let mut server = Server::new(ServerConfig::default());

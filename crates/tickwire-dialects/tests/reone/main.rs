@@ -18,6 +18,8 @@ mod driven;
 mod golden;
 #[path = "../harness/licence.rs"]
 mod licence;
+#[path = "../harness/recorded.rs"]
+mod recorded;
 #[path = "../harness/sabotage.rs"]
 mod sabotage;
 #[path = "../harness/seeds.rs"]

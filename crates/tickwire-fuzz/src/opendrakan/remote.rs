@@ -7,8 +7,6 @@ use tickwire_dialects::opendrakan::{
     ClassId, Field, Kind, Level, LevelObject, ObjectId, Registry, Schema, ServerConfig, Writer,
 };
 
-use crate::script::Script;
-
 /// The class of every object.
 pub(super) const CLASS: ClassId = ClassId(1);
 

@@ -72,7 +72,7 @@ impl<G: Game> Session for Client<G> {
         let received = self.counted.received();
         let hello = Up::Hello(Hello {
             version: VERSION,
-            schema: self.schema.hash(),
+            schema: crate::game::agreement::<G>(&self.schema),
             role: self.config.role,
             name: self.name(),
             resume: self.ticket.map(|ticket| Resume { ticket, received }),
@@ -182,6 +182,12 @@ impl<G: Game> Session for Client<G> {
         };
         let mut stats = self.uplink.stats("", state);
         stats.refused = self.counters.undecodable + self.counters.bad_message;
+        stats.queued = Some(self.outbox.waiting() as u64);
+        if let Some(joined) = &self.joined {
+            stats.updates = joined.updates;
+            stats.interpolation = joined.delay();
+            stats.prediction_error = joined.predicts().then(|| joined.figures().last_error);
+        }
         visit(&stats);
     }
 

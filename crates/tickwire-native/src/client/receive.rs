@@ -167,7 +167,11 @@ impl<G: Game> Client<G> {
         };
         match DatagramDown::decode(bytes) {
             Ok(DatagramDown::State { margin, packet }) => match joined.apply(now, margin, packet) {
-                Ok(_) => {}
+                Ok(applied) => {
+                    let way = joined.round_trip(now, margin, &applied);
+                    way.into_iter()
+                        .for_each(|way| self.uplink.round_trip.add_sample(way));
+                }
                 Err(ApplyError::Lacking { .. }) => self.counters.lacking += 1,
                 Err(ApplyError::TooOld | ApplyError::Overtaken) => {
                     self.counters.overtaken += 1;

@@ -9,7 +9,7 @@ use tickwire_replica::{
     Applied, ApplyError, Archetype, Archetypes as _, EntityId, Event, Moment, Quantised, Replica,
     ReplicaConfig, Schema, SendIndex,
 };
-use tickwire_session::{Instant, RoundTrip};
+use tickwire_session::{Instant, RoundTrip, Updates};
 use tickwire_state::{InputNumber, Prediction, PredictionFigures, Predictor, Tick};
 
 use super::event::ClientEvent;
@@ -61,8 +61,8 @@ pub(super) struct Joined<G: Game> {
     /// Events that wait for playback, by tick.
     timed: VecDeque<(Tick, G::ToClient)>,
     near: Tick,
-    /// When a packet was last applied.
-    pub(super) updated: Option<Instant>,
+    /// The packets that were applied.
+    pub(super) updates: Updates,
 }
 
 impl<G: Game> Joined<G> {
@@ -74,12 +74,13 @@ impl<G: Game> Joined<G> {
     ) -> Self {
         let tick = Tick(welcome.tick.into());
         let ticks_a_send = u64::from(welcome.ticks_a_send);
-        let replica = Replica::new(ReplicaConfig {
+        let config = ReplicaConfig {
             ticks_per_send: welcome.ticks_a_send.into(),
             ticks_per_second: welcome.hz.into(),
             near: SendIndex(tick.0 / ticks_a_send),
             ..ReplicaConfig::DEFAULT
-        });
+        };
+        let replica = Replica::with_prior(config, crate::game::prior::<G>());
         Self {
             player: PlayerId(welcome.player),
             schema,
@@ -100,7 +101,7 @@ impl<G: Game> Joined<G> {
             asks_anew: false,
             timed: VecDeque::new(),
             near: tick,
-            updated: None,
+            updates: Updates::NONE,
         }
     }
 
@@ -183,7 +184,7 @@ impl<G: Game> Joined<G> {
         self.acks = Some(Acks::with(self.acks, applied.packet));
         let next_input = self.input_clock.next_tick(now);
         self.is_due |= !self.is_player || next_input.since(now) > ACK_PATIENCE;
-        self.updated = Some(now);
+        self.updates.add(now);
         let tick = applied.send.0 * self.ticks_a_send;
         if let Some(margin) = margin.ticks() {
             let made = self.offset_of(tick, margin);
@@ -194,6 +195,28 @@ impl<G: Game> Joined<G> {
         self.correct(now);
         self.correct_provisional(tick);
         Ok(applied)
+    }
+
+    /// How long the way to the server and back was when it sent this packet, with what it says of the inputs' way.
+    ///
+    /// An input that leaves now is for the tick of the input clock and comes `margin` ticks before it; what arrives
+    /// now left at the packet's tick. All that lies in between is the way up and down, to a tick.
+    pub(super) fn round_trip(
+        &mut self,
+        now: Instant,
+        margin: Margin,
+        applied: &Applied,
+    ) -> Option<Duration> {
+        let (tick, share) = self.input_clock.tick_at(now);
+        let left = applied.send.0 * self.ticks_a_send;
+        let ahead = u16::try_from(tick.0.checked_sub(left)?).ok()?;
+        let ticks = f32::from(ahead) + share - margin.ticks()?;
+        (ticks >= 0.0).then(|| self.tick.mul_f32(ticks))
+    }
+
+    /// Whether an own entity is predicted.
+    pub(super) const fn predicts(&self) -> bool {
+        self.predictor.is_some()
     }
 
     /// Where the clock stood when an input was made of which the server, at `tick`, says how early it came.

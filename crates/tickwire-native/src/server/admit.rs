@@ -35,7 +35,7 @@ impl<G: Game> Server<G> {
         if hello.version != VERSION {
             return refuse(EndReason::OtherVersion);
         }
-        if hello.schema != self.schema.hash() {
+        if hello.schema != crate::game::agreement::<G>(&self.schema) {
             let mut schema = self.schema.text();
             schema.truncate(schema.floor_char_boundary(WORDS_MAX));
             return Err((EndReason::OtherSchema, schema));

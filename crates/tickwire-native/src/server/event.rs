@@ -4,8 +4,8 @@ use alloc::string::String;
 use core::fmt;
 use core::time::Duration;
 
-use tickwire_replica::world::{PlayerId, WorldError};
-use tickwire_replica::{EntityId, FieldError};
+use tickwire_replica::FieldError;
+use tickwire_replica::world::PlayerId;
 
 use crate::game::Game;
 use crate::message::Role;
@@ -151,26 +151,6 @@ impl fmt::Display for SayError {
 }
 
 impl core::error::Error for SayError {}
-
-/// Why a player's entity cannot be advanced.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum AdvanceError {
-    /// There is no such entity.
-    NoSuchEntity(EntityId),
-    /// A field does not take what the step made of it. The entity stays as it was.
-    World(WorldError),
-}
-
-impl fmt::Display for AdvanceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoSuchEntity(id) => write!(f, "there is no entity {id}"),
-            Self::World(error) => error.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for AdvanceError {}
 
 tickwire_session::counters! {
     /// What was refused, by cause.

@@ -131,6 +131,7 @@ fn write_datagrams<G: Game>(
             return Wrote::Nothing;
         };
         player.flights.add(now, packet);
+        link.updates.add(now);
     }
     if takes_datagrams {
         state.is_tried = false;

@@ -9,7 +9,10 @@ mod golden;
 mod hostile;
 mod own;
 mod playing;
+mod prior;
 mod provisional;
+#[path = "../../../tickwire-dialects/tests/harness/recorded.rs"]
+mod recorded;
 #[path = "../../../tickwire-dialects/tests/harness/sabotage.rs"]
 mod sabotage;
 #[path = "../../../tickwire-dialects/tests/harness/seeds.rs"]

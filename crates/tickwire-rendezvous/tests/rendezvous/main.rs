@@ -7,6 +7,8 @@
 
 mod faults;
 mod paths;
+#[path = "../../../tickwire-dialects/tests/harness/recorded.rs"]
+mod recorded;
 #[path = "../../../tickwire-dialects/tests/harness/seeds.rs"]
 mod seeds;
 mod sim;

@@ -136,7 +136,7 @@ fn public(number: u8) -> IpAddr {
 
 impl World {
     pub(crate) fn new(seed: u64, conditions: Conditions, host: Behind, joiner: Behind) -> Self {
-        let mut net = crate::seeds::network(seed);
+        let mut net = crate::recorded::network(seed);
         net.set_conditions(conditions);
         let lobby_node = net.add_node(SERVER);
         for number in 0..RELAYS {

@@ -15,7 +15,7 @@ use crate::coder::Known;
 use crate::coder::coded::model::{EVIDENCE, Model, Start};
 use crate::coder::coded::run::{Run, Storage};
 use crate::coder::coded::side::Side;
-use crate::coder::prior::Prior;
+use crate::coder::prior::{Prior, Shape};
 use crate::coder::slots::Changes;
 
 /// Collects runs, and fits a prior to them.
@@ -24,6 +24,19 @@ pub struct Trainer {
     prior: Prior,
     storage: Storage<Seen>,
     runs: u32,
+    /// Bits that no model is asked for: of large residuals, newcomers and texts.
+    plain: u64,
+}
+
+/// What the runs tell of one field costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// Of which archetype.
+    pub archetype: usize,
+    /// Of which field; of none, who came, went and changed.
+    pub field: Option<&'static str>,
+    /// In all runs.
+    pub bits: f64,
 }
 
 /// A block as it is coded in a run: its archetype, what is known of it, and what it is.
@@ -45,6 +58,7 @@ impl Trainer {
             prior,
             storage: Storage::default(),
             runs: 0,
+            plain: 0,
         }
     }
 
@@ -53,7 +67,10 @@ impl Trainer {
     /// # Panics
     /// If an archetype is not of the schema.
     pub fn observe<'a>(&mut self, blocks: impl IntoIterator<Item = Coded<'a>>) {
-        let side = Observer { run: self.runs };
+        let side = Observer {
+            run: self.runs,
+            plain: &mut self.plain,
+        };
         let mut run = Run::new(&self.prior, &mut self.storage, side);
         for (archetype, known, now) in blocks {
             let changes = Changes::between(&known, &now);
@@ -73,14 +90,60 @@ impl Trainer {
         }
         self.prior.clone().starting_at(starts)
     }
+
+    /// What the runs cost if they begin with a prior of the same schema, field by field. Where columns share their
+    /// models, the first of them bears the cost. [`plain`](Self::plain) comes on top.
+    pub fn costs(&self, prior: &Prior) -> Vec<Cost> {
+        let costs = Costs::new();
+        let sets = self.storage.sets().iter().zip(prior.starts());
+        let mut sets: Vec<u64> = sets
+            .map(|(seen, starts)| {
+                let models = seen.iter().zip(starts);
+                models.map(|(seen, start)| seen.cost(*start, &costs)).sum()
+            })
+            .collect();
+        let mut of = |set: u8| sets.get_mut(usize::from(set)).map_or(0, core::mem::take);
+        let mut found = Vec::new();
+        let plans = (0..).map_while(|archetype| Some((archetype, self.prior.plan(archetype)?)));
+        for (archetype, plan) in plans {
+            let mut add = |field, units: u64| {
+                found.push(Cost {
+                    archetype,
+                    field,
+                    bits: units as f64 / 65_536.0,
+                });
+            };
+            add(None, of(plan.entity));
+            for step in &plan.steps {
+                let (first, count) = match step.shape {
+                    Shape::Lanes { first, count, .. } => (first, count),
+                    Shape::Rotation { first, .. } => (first, ROTATION_LANES),
+                    Shape::Bytes { .. } => (0, 0),
+                };
+                let lanes = plan.lanes.iter().skip(first).take(count);
+                add(Some(step.field), lanes.map(|set| of(*set)).sum());
+            }
+        }
+        found
+    }
+
+    /// Bits that no model is asked for, and that cost the same with every prior: of large residuals, newcomers and
+    /// texts.
+    pub const fn plain(&self) -> u64 {
+        self.plain
+    }
 }
+
+/// Which component is the largest, and the three others.
+const ROTATION_LANES: usize = 4;
 
 /// A side that codes nothing and remembers every bit.
-struct Observer {
+struct Observer<'a> {
     run: u32,
+    plain: &'a mut u64,
 }
 
-impl Side for Observer {
+impl Side for Observer<'_> {
     type Model = Seen;
 
     fn bit(&mut self, model: &mut Seen, bit: bool) -> bool {
@@ -88,7 +151,8 @@ impl Side for Observer {
         bit
     }
 
-    fn plain(&mut self, value: u32, _: u32) -> u32 {
+    fn plain(&mut self, value: u32, bits: u32) -> u32 {
+        *self.plain += u64::from(bits);
         value
     }
 

@@ -362,14 +362,6 @@ impl ClientGateway for Gateway {
         Some(advice.into())
     }
 
-    fn update_age(&self, now: Instant) -> Option<Duration> {
-        let ages = self
-            .client
-            .entities()
-            .filter_map(|(id, _)| self.client.state_age(now, id, POSITION));
-        ages.min()
-    }
-
     fn chat(&mut self, now: Instant, text: &str) -> Result<(), String> {
         self.ask(now, CHAT, text.as_bytes())
             .map_err(|error| error.to_string())

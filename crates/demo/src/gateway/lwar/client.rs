@@ -126,10 +126,6 @@ impl ClientGateway for Gateway {
         self.client.farewell().map(crate::printable)
     }
 
-    fn update_age(&self, now: Instant) -> Option<Duration> {
-        self.client.update_age(now)
-    }
-
     fn chat(&mut self, _now: Instant, text: &str) -> Result<(), String> {
         self.client.chat(text).map_err(|error| error.to_string())
     }

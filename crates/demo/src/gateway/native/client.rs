@@ -142,10 +142,6 @@ impl ClientGateway for Gateway {
         }
     }
 
-    fn update_age(&self, now: Instant) -> Option<Duration> {
-        self.client.update_age(now)
-    }
-
     fn chat(&mut self, _now: Instant, text: &str) -> Result<(), String> {
         let end = text.floor_char_boundary(200);
         let text = text.get(..end).unwrap_or_default().to_owned();

@@ -286,10 +286,6 @@ impl ClientGateway for Gateway {
         line.map(|line| line.name.as_str())
     }
 
-    fn update_age(&self, now: Instant) -> Option<Duration> {
-        self.client.update_age(now)
-    }
-
     fn chat(&mut self, _now: Instant, _text: &str) -> Result<(), String> {
         Err("this protocol has no words for players".into())
     }

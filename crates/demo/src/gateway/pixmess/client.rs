@@ -38,8 +38,6 @@ pub(super) struct Gateway {
     was_in: bool,
     /// Where a spectator looks; it stands nowhere.
     camera: Option<Cell>,
-    bytes_heard: u64,
-    heard: Option<Instant>,
 }
 
 impl Gateway {
@@ -54,8 +52,6 @@ impl Gateway {
             was_in: false,
             // The server has spectators look at the plaza.
             camera: name.is_empty().then_some(Cell::default()),
-            bytes_heard: 0,
-            heard: None,
         })
     }
 
@@ -155,16 +151,6 @@ impl Gateway {
             (!tile.walkable.is_empty()).then_some((set, local, tile))
         })
     }
-
-    fn note_traffic(&mut self, now: Instant) {
-        let mut bytes = 0;
-        self.client
-            .visit_peers(&mut |peer| bytes = peer.traffic.bytes_in);
-        if bytes != self.bytes_heard {
-            self.bytes_heard = bytes;
-            self.heard = Some(now);
-        }
-    }
 }
 
 impl ClientGateway for Gateway {
@@ -177,7 +163,6 @@ impl ClientGateway for Gateway {
     }
 
     fn collect(&mut self, now: Instant, notices: &mut Vec<Notice>) {
-        self.note_traffic(now);
         while let Some(event) = self.client.poll_event() {
             match event {
                 ClientEvent::LoggedIn(_) => self.was_in = true,
@@ -216,10 +201,6 @@ impl ClientGateway for Gateway {
             Phase::Ended(EndReason::Kicked(why)) => Some(crate::printable(why)),
             _ => None,
         }
-    }
-
-    fn update_age(&self, now: Instant) -> Option<Duration> {
-        self.heard.map(|heard| now.since(heard))
     }
 
     fn chat(&mut self, now: Instant, text: &str) -> Result<(), String> {

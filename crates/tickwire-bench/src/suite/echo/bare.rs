@@ -21,6 +21,33 @@ pub(in crate::suite) struct Batch {
     count: usize,
 }
 
+/// An address, as the system writes it.
+#[derive(Clone, Copy, Eq, Hash, PartialEq)]
+pub(in crate::suite) struct Name {
+    addr: u32,
+    port: u16,
+}
+
+impl Name {
+    const fn of(name: &libc::sockaddr_in) -> Self {
+        Self {
+            addr: name.sin_addr.s_addr,
+            port: name.sin_port,
+        }
+    }
+}
+
+impl From<Name> for libc::sockaddr_in {
+    fn from(name: Name) -> Self {
+        Self {
+            sin_family: libc::AF_INET as _,
+            sin_port: name.port,
+            sin_addr: libc::in_addr { s_addr: name.addr },
+            sin_zero: [0; 8],
+        }
+    }
+}
+
 /// Whether the addresses of a batch matter: not to a socket that is connected.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Names {
@@ -57,6 +84,28 @@ impl Batch {
         for (slot, length) in slots.take(self.count) {
             *length = write(slot);
         }
+    }
+
+    /// The datagrams that there are, and where they came from.
+    pub(in crate::suite) fn iter(&self) -> impl Iterator<Item = (Name, &[u8])> {
+        let slots = self.slots.iter().zip(&self.lengths).zip(&self.names);
+        let datagrams = slots.take(self.count);
+        datagrams.map(|((slot, &length), name)| (Name::of(name), &slot[..length]))
+    }
+
+    pub(in crate::suite) const fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// Where another datagram can be written, if there is a place; it counts once it is pushed.
+    pub(in crate::suite) fn slot(&mut self) -> Option<&mut [u8]> {
+        self.slots.get_mut(self.count).map(<[u8; _]>::as_mut_slice)
+    }
+
+    pub(in crate::suite) fn push(&mut self, to: Name, length: usize) {
+        self.lengths[self.count] = length;
+        self.names[self.count] = to.into();
+        self.count += 1;
     }
 
     /// Waits for datagrams and takes all that are there; none if the socket's patience ends.

@@ -18,12 +18,12 @@ use crate::suite::rounds::Spread;
 /// As many as one host may do at once.
 const CLIENTS: u8 = 200;
 
-const TICK: Duration = Duration::from_micros(16_667);
+const TICK: Duration = Duration::from_millis(50);
 
 const ROUNDS: usize = 21;
 
 /// Ticks that are measured together: ten sends, after which acknowledgements are due.
-const TICKS: u32 = 30;
+const TICKS: u32 = 10;
 
 pub(super) struct Idle {
     /// Nanoseconds of a tick.
@@ -81,7 +81,7 @@ impl Table {
             server,
             clients,
         };
-        table.run(120)?;
+        table.run(60)?;
         ensure!(table.server.players().count() == usize::from(CLIENTS));
         Ok(table)
     }
@@ -115,7 +115,7 @@ impl Table {
         for player in players {
             self.server.set_sight(player, sight);
         }
-        self.run(120)?;
+        self.run(40)?;
         let now = self.net.now();
         let mut out = Vec::new();
         let (time, ()) = timed(|| {

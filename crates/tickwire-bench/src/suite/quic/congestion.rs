@@ -39,7 +39,7 @@ const CONTROLLERS: [(Congestion, [&str; 2]); 4] = [
     (Congestion::Bbr, ["· BBR: heard", "· · age"]),
 ];
 
-pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
+pub(in crate::suite) fn run() -> anyhow::Result<Vec<Figure>> {
     let tries = CONTROLLERS
         .iter()
         .map(|(congestion, _)| Try::new(*congestion));

@@ -30,6 +30,10 @@ impl Talker {
         self.peers.len()
     }
 
+    pub(super) fn known(&self) -> impl Iterator<Item = &Addr> {
+        self.peers.iter()
+    }
+
     /// Sends so many bytes to every peer.
     pub(super) fn say(&mut self, length: usize) {
         self.length = length;

@@ -64,6 +64,7 @@ pub(in crate::play) fn draw(picture: &Picture, frame: &mut Frame<'_>) {
     if margin.tape.is_some() {
         keys = replay::KEYS;
     }
+    margin.net.draw_detail(places.arena, frame);
     if margin.shows_help {
         let keys = margin.tape.map_or(HELP, |_| replay::HELP);
         draw_help(keys, places.arena, frame);
@@ -82,6 +83,7 @@ const HELP: &[(&str, &str)] = &[
     ("I", "ignore whoever is nearest"),
     ("P", "ask which player you are"),
     ("Enter", "chat"),
+    ("F3", "net graph"),
     ("?", "this help"),
     ("q", "leave"),
 ];

@@ -22,8 +22,11 @@ fn has(program: &str) -> bool {
         return true;
     }
     let install = format!("apt-get install -y {program}");
+    // A new machine has no list of packages yet, and two tests may want one at a time.
+    let wait = "-o DPkg::Lock::Timeout=300";
+    let first = format!("apt-get {wait} update; {install} {wait}");
     let installed = Command::new("sh")
-        .args(["-c", &install])
+        .args(["-c", &first])
         .env("DEBIAN_FRONTEND", "noninteractive")
         .output();
     if installed.is_ok() && works() {

@@ -72,6 +72,7 @@ impl Client {
         self.uplink.traffic.received(bytes.len());
         self.uplink.heard_datagram(now);
         self.clock.add_arrival(now, payload.timestamp);
+        self.uplink.updates.add(now);
         for object in payload.objects() {
             self.uplink.traffic.messages_in += 1;
             match object {

@@ -143,6 +143,7 @@ impl ClientState {
             && let Some(objects) = self.datagrams.write(now, timestamp, shared, out)
         {
             link.traffic.messages_out += objects;
+            link.updates.add(now);
             return Wrote::Datagram;
         }
         let owes_answers = self.has_left() && self.actions.awaits_game();

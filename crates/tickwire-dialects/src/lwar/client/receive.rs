@@ -105,7 +105,7 @@ impl Client {
 
     /// Notes that updates of this moment arrived, and how many sendings before it did not.
     fn handle_sending(&mut self, now: Instant, timestamp: u32) {
-        self.last_update = Some(now);
+        self.updates.add(now);
         self.clock.add_arrival(now, timestamp);
         let period = i64::try_from(SEND_PERIOD.as_millis()).unwrap_or(i64::MAX);
         let newest = self.newest_update;

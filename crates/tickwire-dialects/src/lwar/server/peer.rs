@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use tickwire_session::{Addr, Instant, Loss, PeerStats, RoundTrip, TokenBucket, Traffic};
+use tickwire_session::{Addr, Instant, Loss, PeerStats, RoundTrip, TokenBucket, Traffic, Updates};
 use tickwire_wire::Serial;
 
 use super::Score;
@@ -48,6 +48,7 @@ pub(super) struct Peer {
     pub(super) broadcasts: TokenBucket,
     pub(super) renames: TokenBucket,
     pub(super) round_trip: RoundTrip,
+    updates: Updates,
     pub(super) traffic: Traffic,
     pub(super) resent: u64,
     pub(super) refused: u64,
@@ -88,6 +89,7 @@ impl Peer {
             broadcasts: TokenBucket::new(now, BROADCASTS_AT_ONCE, BROADCAST_REFILL),
             renames: TokenBucket::new(now, RENAMES_AT_ONCE, RENAME_REFILL),
             round_trip: RoundTrip::new(),
+            updates: Updates::NONE,
             traffic: Traffic::NONE,
             resent: 0,
             refused: 0,
@@ -182,6 +184,9 @@ impl Peer {
             .synced
             .is_some_and(|synced| self.outbox.has_sent(synced))
         {
+            if cursor.packets == 1 {
+                self.updates.add(now);
+            }
             let before = cursor.written;
             let more = broadcast.write(&mut cursor, &mut w);
             self.traffic.messages_out += cursor.written - before;
@@ -227,6 +232,8 @@ impl Peer {
         stats.resent = self.resent;
         stats.refused = self.refused;
         stats.loss = self.controls.loss.share();
+        stats.updates = self.updates;
+        stats.queued = Some(self.outbox.bytes() as u64);
         stats
     }
 

@@ -160,7 +160,7 @@ impl Client {
         if self.acknowledged.is_none_or(|newest| newest < tick) {
             self.acknowledged = Some(tick);
             self.acknowledge_due = true;
-            self.last_snapshot = Some(now);
+            self.uplink.updates.add(now);
         }
         if self.phase == Phase::Waiting {
             self.phase = Phase::Playing;

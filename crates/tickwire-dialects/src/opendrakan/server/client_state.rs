@@ -102,6 +102,7 @@ impl ClientState {
             Stage::Closing => "Closing",
         };
         let mut stats = link.stats("", state);
+        stats.queued = Some(self.outbox.waiting() as u64);
         if let Some(player) = self.player() {
             player.snapshots.add_to(&mut stats);
         }

@@ -10,7 +10,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use tickwire_session::{Instant, PeerLink, PeerStats, Room, RoundTrip, Wrote};
+use tickwire_session::{Instant, PeerLink, PeerStats, Room, RoundTrip, Updates, Wrote};
 use tickwire_state::Tick;
 
 use super::budget::Budget;
@@ -34,6 +34,9 @@ pub(super) struct SnapshotSender {
     /// The snapshot that is being sent. None is begun before this one is through.
     flight: Option<Flight>,
     round_trip: RoundTrip,
+    updates: Updates,
+    /// Snapshots that were not sent for lack of budget.
+    held_back: u64,
     resent: u64,
 }
 
@@ -101,6 +104,8 @@ impl SnapshotSender {
             due: None,
             flight: None,
             round_trip: RoundTrip::new(),
+            updates: Updates::NONE,
+            held_back: 0,
             resent: 0,
         }
     }
@@ -140,6 +145,7 @@ impl SnapshotSender {
         });
         if let Some(flight) = &self.flight {
             let waits = is_send_tick && !flight.is_repeated();
+            self.held_back += u64::from(waits);
             self.send_on(now, is_send_tick);
             return waits.then_some(Skipped::OverBudget);
         }
@@ -147,8 +153,10 @@ impl SnapshotSender {
             return None;
         }
         if !self.budget.has_room(now) {
+            self.held_back += 1;
             return Some(Skipped::OverBudget);
         }
+        self.updates.add(now);
         self.flight = Some(Flight {
             sending: build(reference, limit),
             since: now,
@@ -276,6 +284,8 @@ impl SnapshotSender {
         stats.round_trip = self.round_trip.mean();
         stats.jitter = self.round_trip.jitter();
         stats.resent = self.resent;
+        stats.updates = self.updates;
+        stats.choke = Some(self.updates.choke(self.held_back));
     }
 }
 

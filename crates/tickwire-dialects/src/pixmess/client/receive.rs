@@ -21,6 +21,7 @@ impl Client {
     pub(super) fn receive(&mut self, now: Instant, bytes: &[u8]) {
         self.uplink.traffic.received(bytes.len());
         self.uplink.heard(now);
+        self.uplink.updates.add(now);
         let mut inbox = core::mem::take(&mut self.inbox);
         inbox.push(bytes);
         while matches!(self.phase, Phase::LoggingIn | Phase::Playing) {

@@ -191,6 +191,7 @@ impl Connection {
         let mut stats = link.stats(name, state);
         stats.round_trip = self.round_trip.mean();
         stats.jitter = self.round_trip.jitter();
+        stats.queued = Some(self.outbox.waiting() as u64);
         visit(&stats);
     }
 }

@@ -103,6 +103,9 @@ impl Server {
         }
         self.news.queue.pop_front();
         let work = self.tell_news(id);
+        if let Some(peer) = self.peers.table.get_mut(id) {
+            peer.link.updates.add(now);
+        }
         self.news.busy_until = self.news.busy_until.max(now) + NEWS_COST * work;
         true
     }

@@ -106,6 +106,9 @@ impl Session for Client {
         stats.resent = self.packets.resent();
         stats.refused = self.counters.undecodable;
         stats.loss = self.loss.share();
+        stats.updates = self.reception.updates;
+        stats.interpolation = self.admission.pace().map(|pace| pace.lerp);
+        stats.queued = Some(self.connection.outbox.waiting() as u64);
         visit(&stats);
     }
 

@@ -8,7 +8,7 @@
 use alloc::sync::Arc;
 use core::time::Duration;
 
-use tickwire_session::Instant;
+use tickwire_session::{Instant, Updates};
 use tickwire_state::{History, Tick};
 
 use super::assembly::{Assemblies, Assembly, Part, Rejected};
@@ -37,6 +37,8 @@ pub(super) struct Reception {
     last_part: Option<Instant>,
     /// When a snapshot was whole last, what was held was forgotten, or the first was asked for.
     last_whole: Instant,
+    /// Those that became whole and were the newest.
+    pub(super) updates: Updates,
 }
 
 /// A snapshot became whole.
@@ -81,6 +83,7 @@ impl Reception {
             answered: EventId(0),
             last_part: None,
             last_whole: now,
+            updates: Updates::NONE,
         }
     }
 
@@ -250,6 +253,7 @@ impl Reception {
         self.mode = Some(mode);
         self.whole = Some(snapshot.clone());
         self.last_whole = now;
+        self.updates.add(now);
         // The server refers to what it knows to be here, and that only moves on.
         self.baselines.drop_older(tick(baseline));
         self.assemblies.drop_older(baseline);

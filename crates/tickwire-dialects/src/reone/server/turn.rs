@@ -55,7 +55,11 @@ impl Turn<'_> {
         }
         let limit = usize::from(link.datagram_room().largest).min(DATAGRAM_MAX);
         self.staged.begin(id);
-        link.traffic.messages_out += self.stage(id, client, limit);
+        let snapshots = self.stage(id, client, limit);
+        link.traffic.messages_out += snapshots;
+        if snapshots > 0 {
+            link.updates.add(self.now);
+        }
         match self.staged.take(id, out) {
             true => Wrote::Datagram,
             false => on_stream,

@@ -28,7 +28,7 @@ struct Seen {
 }
 
 fn watch(seed: u64, loss: Chance) -> Seen {
-    let mut net = crate::seeds::network(seed);
+    let mut net = crate::recorded::network(seed);
     net.add_node(addr::machine(1, PORT));
     net.add_node(addr::machine(10, 5_000));
     let server = Server::new(

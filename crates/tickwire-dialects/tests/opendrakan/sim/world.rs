@@ -58,7 +58,7 @@ pub(super) struct Viewer {
 
 impl World {
     pub(super) fn new(seed: u64, bug: Option<Bug>) -> Self {
-        let mut net = crate::seeds::network(seed);
+        let mut net = crate::recorded::network(seed);
         let mut rng = Rng::new(seed).branch(1);
         net.add_node(addr::machine(1, PORT));
         let server = Server::new(config(OBJECTS), rng.secret()).expect("the level is good");

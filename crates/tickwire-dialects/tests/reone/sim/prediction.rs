@@ -58,7 +58,7 @@ struct Play {
 
 impl Play {
     fn new(seed: u64) -> Self {
-        let mut net = crate::seeds::network(seed);
+        let mut net = crate::recorded::network(seed);
         let mut rng = Rng::new(seed).branch(1);
         let server_node = net.add_node(addr::machine(1, PORT));
         let node = net.add_node(addr::machine(2, 5_000));

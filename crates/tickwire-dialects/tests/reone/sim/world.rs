@@ -33,7 +33,7 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new(seed: u64, bug: Option<Bug>) -> Self {
-        let mut net = crate::seeds::network(seed);
+        let mut net = crate::recorded::network(seed);
         let mut rng = Rng::new(seed).branch(1);
         let node = net.add_node(addr::machine(1, PORT));
         let game = Game::new(rng.branch(2));

@@ -99,7 +99,7 @@ struct Player {
 
 impl Crowd {
     pub(super) fn new(seed: u64, plan: Plan, bug: Option<Bug>) -> Self {
-        let mut net = crate::seeds::network(seed);
+        let mut net = crate::recorded::network(seed);
         net.set_conditions(GOOD);
         let server_node = net.add_node(addr::machine(1, 7_777));
         let server = Server::new(net.now(), [7; 32], ServerConfig::default());
