@@ -44,19 +44,27 @@ struct Rendezvous {
 
 impl Rendezvous {
     fn new() -> (Self, String) {
-        let mut driver = Driver::new().unwrap();
+        let mut driver = Driver::new().expect("the system takes it");
         let any = (Ipv4Addr::LOCALHOST, 0).into();
-        let node = driver.bind(any, Carries::Datagrams).unwrap();
-        let server = quic::Server::new(Identity::generate().unwrap()).protocol(PROTOCOL, node);
-        driver.listen_on(node, server).unwrap();
-        let at = driver.local_addr(node).unwrap().to_string();
+        let node = driver
+            .bind(any, Carries::Datagrams)
+            .expect("the system takes it");
+        let server = quic::Server::new(Identity::generate().expect("the system takes it"))
+            .protocol(PROTOCOL, node);
+        driver.listen_on(node, server).expect("the system takes it");
+        let at = driver
+            .local_addr(node)
+            .expect("the system takes it")
+            .to_string();
         let lobby = Lobby::new(driver.now(), [1; 32], [2; 32]);
         (Self { driver, lobby }, at)
     }
 
     fn turn(&mut self) {
         let until = self.driver.now() + Duration::from_millis(5);
-        self.driver.turn(until, &mut [&mut self.lobby]).unwrap();
+        self.driver
+            .turn(until, &mut [&mut self.lobby])
+            .expect("the system takes it");
         while let Some((on, _)) = self.lobby.poll_unnamed() {
             let ip = IpAddr::from(Ipv4Addr::LOCALHOST);
             self.lobby.name(self.driver.now(), on, Some(ip));
@@ -97,49 +105,52 @@ fn a_game_is_hosted_and_joined_by_a_code() {
 }
 
 fn play(at: &str) {
-    let mut server = Server::<Dots>::host("dots", at).unwrap();
+    let mut server = Server::<Dots>::host("dots", at).expect("the system takes it");
     let tick = |server: &mut Server<Dots>| {
         while let Some(event) = server.event() {
             if let ServerEvent::Joined { player, .. } = event {
-                server.spawn_own(player, Dot { at: [3.0, 4.0] }).unwrap();
+                server
+                    .spawn_own(player, Dot { at: [3.0, 4.0] })
+                    .expect("the system takes it");
             }
         }
-        server.tick().unwrap();
+        server.tick().expect("the system takes it");
     };
     until("a code", || {
         tick(&mut server);
         server.code().is_some()
     });
-    let code = server.code().unwrap().to_string();
+    let code = server.code().expect("the system takes it").to_string();
 
     // The host's own player is there, too.
-    let mut local = server.local_client("host").unwrap();
-    let mut joining = Client::<Dots>::join(&code.to_lowercase(), at, "guest").unwrap();
+    let mut local = server.local_client("host").expect("the system takes it");
+    let mut joining =
+        Client::<Dots>::join(&code.to_lowercase(), at, "guest").expect("the system takes it");
     let mut client = None;
     until("a path", || {
         tick(&mut server);
-        client = joining.update().unwrap();
+        client = joining.update().expect("the system takes it");
         client.is_some()
     });
-    let mut client = client.unwrap();
+    let mut client = client.expect("the system takes it");
     assert_eq!(client.path().map(|(kind, _)| kind), Some(PathKind::Public));
     until("both play", || {
         tick(&mut server);
-        local.update().unwrap();
-        client.update().unwrap();
+        local.update().expect("the system takes it");
+        client.update().expect("the system takes it");
         [&local, &client]
             .iter()
             .all(|client| client.phase() == Phase::Playing && client.view::<Dot>().count() == 2)
     });
 
     let other = if code == "BCDFGH" { "BCDFGJ" } else { "BCDFGH" };
-    let mut joining = Client::<Dots>::join(other, at, "guest").unwrap();
+    let mut joining = Client::<Dots>::join(other, at, "guest").expect("the system takes it");
     let mut refused = None;
     until("no", || {
         refused = joining.update().err();
         refused.is_some()
     });
-    let refused = refused.unwrap();
+    let refused = refused.expect("the system takes it");
     assert!(
         matches!(
             refused,
