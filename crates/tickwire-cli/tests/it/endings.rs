@@ -69,8 +69,8 @@ fn a_killed_server_is_told_in_the_same_words() {
         let (terminal, server) = playing(protocol);
         drop(server);
         if matches!(protocol, "lwar" | "native") {
-            // Datagrams stop without a word; what is shown is old, and says so.
-            terminal.wait_for_text("no news from the server for 3 s");
+            // Datagrams stop without a word; what is shown is old, and says so. A busy machine may pass over a second.
+            terminal.wait_for_text("no news from the server for ");
         }
         if protocol == "native" {
             // It may come back for a minute.

@@ -115,8 +115,10 @@ impl ClientGateway for Gateway {
             Phase::Ended(why) => Status::Ended(match why {
                 EndReason::Left => Ending::Left,
                 EndReason::Full | EndReason::Busy => Ending::Full,
-                EndReason::Unreachable => Ending::Unreachable,
-                EndReason::TimedOut | EndReason::Disconnected => Ending::broken_off(self.was_in),
+                EndReason::Unreachable if !self.was_in => Ending::Unreachable,
+                EndReason::Unreachable | EndReason::TimedOut | EndReason::Disconnected => {
+                    Ending::broken_off(self.was_in)
+                }
                 EndReason::Malformed => Ending::garbled(self.was_in),
                 EndReason::ShutDown | EndReason::Kicked | EndReason::Banned if self.was_in => {
                     Ending::Removed

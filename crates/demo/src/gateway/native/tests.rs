@@ -7,7 +7,7 @@ use tickwire_sim::addr::machine;
 use tickwire_sim::{Chance, Conditions, Network};
 
 use super::*;
-use crate::gateway::{ArenaClient, ClientGateway, Notice, Status};
+use crate::gateway::{ArenaClient, ClientGateway, Ending, Notice, Status};
 use crate::{Bot, GameServer, Intent, Kind, STEP, Vec2};
 
 const BOTS: u8 = 8;
@@ -122,4 +122,33 @@ fn the_own_ship_moves_at_once_and_does_not_jump() {
     assert!(seen > 900, "{seen}");
     // At full speed a ship makes 17 units a step.
     assert!(largest < 40.0, "{largest}");
+}
+
+#[test]
+fn a_player_whose_server_never_comes_back_reads_that_it_is_gone() {
+    let mut network = Network::new(9);
+    let addr = machine(1, PROTOCOL.port);
+    let here = network.add_node(addr);
+    network.add_node(machine(2, 5_000));
+    let mut host = GameServer::new(1, 0);
+    host.open(Box::new(server::Gateway::new(Instant::ZERO, [7; 32])));
+    let mut client = client::Gateway::new(Instant::ZERO, addr, "Ada", Role::Player);
+    let mut step = |network: &mut Network, client: &mut client::Gateway| {
+        let mut sessions = host.sessions();
+        sessions.push(client.session());
+        network.run_for(STEP, &mut sessions);
+        host.step(network.now(), &mut Vec::new());
+        client.collect(network.now(), &mut Vec::new());
+    };
+    for _ in 0..60 {
+        step(&mut network, &mut client);
+    }
+    assert_eq!(client.status(), Status::Playing);
+    // The process ends, and nobody listens there any more.
+    network.restart(here);
+    network.set_addr(here, machine(3, PROTOCOL.port));
+    for _ in 0..70 * 60 {
+        step(&mut network, &mut client);
+    }
+    assert_eq!(client.status(), Status::Ended(Ending::Lost));
 }
