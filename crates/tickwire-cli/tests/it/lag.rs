@@ -286,7 +286,8 @@ fn clients_of_every_protocol_feel_a_network_without_a_proxy() {
         let load = ["--count", "2", "--seconds", "3", "--delay", "40ms"];
         let measured = round_trip(&[&bots[..], &load].concat());
         // The native client knows it to a tick.
-        assert!(measured >= 63.0, "{protocol}: {measured} ms");
+        let least = if protocol == "native" { 63.0 } else { 80.0 };
+        assert!(measured >= least, "{protocol}: {measured} ms");
     }
 }
 

@@ -154,7 +154,8 @@ fn a_longer_way_makes_everybody_further_off() {
         let round_trip = &lab(protocol, &["--delay", "150ms"])["all"]["round_trip_ms"];
         let measured = round_trip.as_f64().expect("it is measured");
         // The native client knows it to a tick.
-        assert!((283.0..400.0).contains(&measured), "{protocol}: {measured}");
+        let least = if protocol == "native" { 283.0 } else { 300.0 };
+        assert!((least..400.0).contains(&measured), "{protocol}: {measured}");
     }
 }
 
