@@ -248,13 +248,13 @@ fn nonsense_on_the_command_line_ends_with_two() {
         &["--bots", "2", "serve", "lwar"],
         &["bots", "lwar", "--difficulty", "impossible"],
         &["serve", "lwar", "--listen", "127.0.0.1:port"],
-        &["serve", "lwar", "--world", "nowhere"],
-        &["serve", "lwar", "--huffman"],
-        &["cppevy", "opendrakan", "--round", "5"],
-        &["serve", "reone", "--tick-rate", "25"],
-        &["serve", "reone", "--tick-rate", "0"],
-        &["serve", "lwar", "--ships", "2"],
-        &["serve", "lwar", "--module", "mine"],
+        &["serve", "lwar", "--world", "nowhere", "--seconds", "1"],
+        &["serve", "lwar", "--huffman", "--seconds", "1"],
+        &["cppevy", "opendrakan", "--round", "5", "--seconds", "1"],
+        &["serve", "reone", "--tick-rate", "25", "--seconds", "1"],
+        &["serve", "reone", "--tick-rate", "0", "--seconds", "1"],
+        &["serve", "lwar", "--ships", "2", "--seconds", "1"],
+        &["serve", "lwar", "--module", "mine", "--seconds", "1"],
     ] {
         let done = run(arguments);
         assert_eq!(done.code, Some(2), "{arguments:?}: {done:?}");
