@@ -84,8 +84,9 @@ pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
     let mut figures = Vec::new();
     let plain = ["1,000 native clients, plain", "· datagrams"];
     let quic = ["1,000 native clients, QUIC", "· packets"];
-    figures.extend(crowd_figures(plain, 0.5, &crowd::clear()?));
-    figures.extend(crowd_figures(quic, 0.9, &crowd::encrypted()?));
+    figures.extend(crowd_figures(plain, (0.5, 1.1), &crowd::clear()?));
+    // Its own acknowledgements are packets, too: the links' bench allows as many.
+    figures.extend(crowd_figures(quic, (0.9, 1.3), &crowd::encrypted()?));
     let idle = idle::run()?;
     figures.push(Figure {
         target: Some(Target::AtMost(1_000.0)),
@@ -103,7 +104,11 @@ pub(super) fn run() -> anyhow::Result<Vec<Figure>> {
 }
 
 /// What a crowd costs, and that everybody in it was told of everything: a server that leaves somebody out is cheap.
-fn crowd_figures([name, sent]: [&'static str; 2], cores: f64, played: &Played) -> [Figure; 5] {
+fn crowd_figures(
+    [name, sent]: [&'static str; 2],
+    (cores, packets): (f64, f64),
+    played: &Played,
+) -> [Figure; 5] {
     let counted = |name, value, unit, target| Figure {
         target,
         ..Figure::plain(name, Spread::exactly(value), unit)
@@ -120,7 +125,7 @@ fn crowd_figures([name, sent]: [&'static str; 2], cores: f64, played: &Played) -
             "a second",
             Some(Target::AtLeast(19.5)),
         ),
-        counted(sent, played.sent, each, Some(Target::AtMost(1.1))),
+        counted(sent, played.sent, each, Some(Target::AtMost(packets))),
         counted(
             "· · applied",
             played.applied,

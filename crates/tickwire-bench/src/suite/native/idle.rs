@@ -127,7 +127,12 @@ impl Table {
     }
 }
 
+/// Places of which the client has something that it has not left since.
 fn places_held(client: &Client<Field>) -> usize {
-    let blocks = client.replica().into_iter().flat_map(|it| it.blocks());
-    blocks.map(|name| name.place).collect::<BTreeSet<_>>().len()
+    let Some(replica) = client.replica() else {
+        return 0;
+    };
+    let is_there = |name| matches!(replica.versions(name).last(), Some((_, Some(_))));
+    let held = replica.blocks().filter(|name| is_there(*name));
+    held.map(|name| name.place).collect::<BTreeSet<_>>().len()
 }
