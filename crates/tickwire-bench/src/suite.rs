@@ -5,6 +5,7 @@ mod bots;
 #[allow(unsafe_code, reason = "processor time has no safe interface")]
 mod clock;
 mod coding;
+mod copying;
 mod echo;
 #[allow(unsafe_code, reason = "the allocator's figures have no safe interface")]
 mod heap;

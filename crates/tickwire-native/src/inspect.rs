@@ -8,8 +8,8 @@ use crate::message::{DatagramDown, DatagramUp, Down, Reader, Up};
 /// Shows `trace` every field of a datagram, or of one direction of a stream from its first byte on, as far as
 /// it can be read.
 ///
-/// The game's messages and inputs are shown as bytes, and of the world's state the frame: what records hold is
-/// relative to earlier packets.
+/// The game's messages and inputs are shown as bytes. Of the world's state the head, the notices and the first
+/// record's head are shown, and the rest as bytes: what records hold is relative to earlier packets.
 pub fn inspect(
     from_client: bool,
     on_stream: bool,
@@ -113,7 +113,13 @@ fn inspect_datagram(
     if let Some(head) = packet {
         let packet = bytes.get(head..).unwrap_or_default();
         shifted(trace, at + head, |trace| {
-            PacketReader::new(Reader::traced(packet, trace)).map(drop)
+            let mut r = PacketReader::new(Reader::traced(packet, trace))?;
+            r.notices(|_| {})?;
+            // Where a record ends, only who holds its baseline knows: the first is shown, and the others in its body.
+            match r.record()? {
+                Some(_) => r.skip_body(r.rest().len()),
+                None => Ok(()),
+            }
         })?;
     }
     Ok(())
@@ -194,6 +200,20 @@ mod tests {
             ("received", 72),
         ];
         assert_eq!(places, expected);
+    }
+
+    /// A packet of the last send with one record of place 5, packed and relative to nothing.
+    #[test]
+    fn a_state_is_shown_to_its_first_record() {
+        let bytes = [2, 7, 2, 0, 9, 0, 0, 0, 1, 1, 10, 0, 0, 0xab, 0xcd];
+        let mut log = FieldLog::default();
+        inspect(false, false, &bytes, &mut log).unwrap();
+        let fields = log.entries().iter().filter(|entry| entry.field.is_some());
+        let names: Vec<_> = fields.map(|entry| entry.name).collect();
+        let head = [
+            "kind", "margin", "packet", "number", "send", "complete", "settled",
+        ];
+        assert_eq!(names, [&head[..], &["place", "head", "body"]].concat());
     }
 
     #[test]

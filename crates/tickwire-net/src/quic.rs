@@ -83,6 +83,8 @@ pub(crate) struct Quic {
     outgoing: Outgoing,
     /// Why the last links ended, by number.
     failures: BTreeMap<u64, LinkFailure>,
+    /// What the links of clients were made with, and whose they are, for as long as their nodes are open.
+    pub(crate) clients: BTreeMap<u64, (usize, Client)>,
     /// Packets that go by another way.
     pub(crate) diverted: Diverted,
     /// Where a connection writes its packets.
@@ -100,6 +102,7 @@ impl Quic {
             held: BTreeSet::new(),
             outgoing: Outgoing::new(),
             failures: BTreeMap::new(),
+            clients: BTreeMap::new(),
             diverted: Diverted::default(),
             packets: Vec::new(),
         }
@@ -266,6 +269,10 @@ impl Quic {
         if self.failures.len() > LINK_FAILURES {
             self.failures.pop_first();
         }
+    }
+
+    pub(crate) fn forget_failure(&mut self, link: u64) {
+        self.failures.remove(&link);
     }
 
     pub(crate) fn failure(&self, link: u64) -> Option<&LinkFailure> {

@@ -63,8 +63,6 @@ pub struct Client<G: Game> {
     driver: Driver,
     node: NodeId,
     session: native::Client<G>,
-    /// How the server is reached, if the way is encrypted.
-    way: Option<ServerAt>,
     /// What holds up its packets, if a bad network was asked for.
     lag: Option<Lag>,
     /// The way, if the server is in this process. The driver is then no more than the clock.
@@ -148,7 +146,7 @@ impl<G: Game> Client<G> {
         let mut driver = Driver::new()?;
         let node = driver.open();
         let link = server.link(&mut driver, node)?;
-        Ok(Self::new(driver, node, link, (name, role), Some(server)))
+        Ok(Self::new(driver, node, link, (name, role)))
     }
 
     /// Begins to connect to a server that was bound with
@@ -175,34 +173,27 @@ impl<G: Game> Client<G> {
     ) -> Result<Self, Error> {
         let mut driver = Driver::new()?;
         let node = driver.open();
-        Ok(Self::new(driver, node, addr.into(), (name, role), None))
+        Ok(Self::new(driver, node, addr.into(), (name, role)))
     }
 
     /// A client of a server in this process, which knows it by this address.
     pub(crate) fn seated(seat: Seat, server: Addr, name: &str) -> Result<Self, Error> {
         let mut driver = Driver::new()?;
         let node = driver.open();
-        let client = Self::new(driver, node, server, (name, Role::Player), None);
+        let client = Self::new(driver, node, server, (name, Role::Player));
         Ok(Self {
             seat: Some(seat),
             ..client
         })
     }
 
-    fn new(
-        driver: Driver,
-        node: NodeId,
-        server: Addr,
-        (name, role): (&str, Role),
-        way: Option<ServerAt>,
-    ) -> Self {
+    fn new(driver: Driver, node: NodeId, server: Addr, (name, role): (&str, Role)) -> Self {
         let name = name.into();
         let config = ClientConfig { server, name, role };
         Self {
             session: native::Client::new(driver.now(), config),
             driver,
             node,
-            way,
             lag: None,
             seat: None,
             is_over: false,
@@ -269,22 +260,21 @@ impl<G: Game> Client<G> {
         Ok(())
     }
 
-    /// Makes a new link in place of one that broke, if the player means to come back.
+    /// Makes a new link to a host that was met, if the old one broke and the player means to come back. Other links
+    /// the driver makes anew by itself.
     fn relink(&mut self) -> Result<(), Error> {
+        let Some(met) = &self.met else {
+            return Ok(());
+        };
         let server = self.session.server();
         if self.session.phase() != Phase::Interrupted || self.driver.link_failure(server).is_none()
         {
             return Ok(());
         }
-        let link = match (&self.way, &self.met) {
-            (Some(way), _) => Some(way.link(&mut self.driver, self.node)?),
-            (None, Some(met)) => {
-                let (driver, node) = (&mut self.driver, self.node);
-                met.meeting
-                    .connect(driver, node, PROTOCOL, None, Vec::new())?
-            }
-            (None, None) => None,
-        };
+        let (driver, node) = (&mut self.driver, self.node);
+        let link = met
+            .meeting
+            .connect(driver, node, PROTOCOL, None, Vec::new())?;
         if let Some(link) = link {
             self.session.set_server(link);
         }

@@ -3,18 +3,15 @@
 //! Bodies as a game has them: a position, a rotation, health, flags. A fraction of them changes each
 //! send, and all clients see all of them. What is measured is everything that a server does for a send
 //! before the socket, except for writing the values: the commit, acknowledgements, packets. It is given
-//! per client and entity, and compared with copying one entity's values. Targets are in nanoseconds: how
-//! fast a copy within the cache is says how wide a machine's vectors are, and little of anything else.
+//! per client and entity, and compared with copying one entity's values.
 
 mod workload;
 
-use std::hint::black_box;
-
 use tickwire_replica::packet::Form;
 
-use super::clock::timed;
+use super::copying::{at_most, copy};
 use super::report::{Figure, Ratio, Target};
-use super::rounds::{Rounds, Spread};
+use super::rounds::Rounds;
 use workload::{Server, Workload};
 
 const ROUNDS: usize = 30;
@@ -81,7 +78,7 @@ fn per_entity(name: &'static str, workload: Workload, most: f64) -> anyhow::Resu
             spread: compared.ratio,
             to: "copying an entity",
         }),
-        target: Some(Target::AtMost(most)),
+        target: Some(at_most(most)),
         ..Figure::plain(name, compared.first, "ns/client/entity")
     })
 }
@@ -90,32 +87,19 @@ fn serve(server: &mut Server) -> f64 {
     (0..SENDS).map(|_| server.send().as_nanos() as f64).sum()
 }
 
-/// Nanoseconds to copy the lanes of one entity.
-fn copy() -> f64 {
-    const ENTITIES: usize = 1_000;
-    const TIMES: usize = 100;
-    let from = vec![1_u32; ENTITIES * 10];
-    let mut to = vec![0_u32; ENTITIES * 10];
-    let (time, ()) = timed(|| {
-        for _ in 0..TIMES {
-            to.copy_from_slice(black_box(&from));
-            black_box(&to);
-        }
-    });
-    time.as_nanos() as f64 / (ENTITIES * TIMES) as f64
-}
-
-/// Microseconds of a send at which nothing has changed, for all clients together.
+/// Nanoseconds of a send at which nothing has changed, for all clients together.
 fn idle() -> anyhow::Result<Figure> {
     let mut server = Server::new(Workload {
         changes: 0,
         ..USUAL
     })?;
-    let samples = (0..ROUNDS).map(|_| serve(&mut server) / f64::from(SENDS) / 1_000.0);
-    Ok(Figure {
-        target: Some(Target::AtMost(10.0)),
-        ..Figure::plain("nothing changes", Spread::of(samples.collect()), "µs/send")
-    })
+    beside_copies(
+        "nothing changes",
+        "ns/send",
+        (ROUNDS, 10_000.0),
+        &mut server,
+        |server| serve(server) / f64::from(SENDS),
+    )
 }
 
 fn sets() -> anyhow::Result<[Figure; 3]> {
@@ -124,17 +108,33 @@ fn sets() -> anyhow::Result<[Figure; 3]> {
         ..USUAL
     })?;
     let mut figure = |name, most, set: fn(&mut Server) -> f64| {
-        let samples = (0..ROUNDS * 5).map(|_| set(&mut server)).collect();
-        Figure {
-            target: Some(Target::AtMost(most)),
-            ..Figure::plain(name, Spread::of(samples), "ns")
-        }
+        beside_copies(name, "ns", (ROUNDS * 5, most), &mut server, set)
     };
     Ok([
-        figure("set, unchanged", 20.0, Server::set_unchanged),
-        figure("set, changed", 40.0, Server::set_changed),
-        figure("set, first of its block", 300.0, Server::set_first),
+        figure("set, unchanged", 20.0, Server::set_unchanged)?,
+        figure("set, changed", 40.0, Server::set_changed)?,
+        figure("set, first of its block", 300.0, Server::set_first)?,
     ])
+}
+
+/// Nanoseconds of something, so many rounds of it, at most so many.
+fn beside_copies(
+    name: &'static str,
+    unit: &'static str,
+    (rounds, most): (usize, f64),
+    server: &mut Server,
+    nanos: impl Fn(&mut Server) -> f64,
+) -> anyhow::Result<Figure> {
+    let rounds = Rounds::run(rounds, server, |server| Ok(nanos(server)), |_| Ok(copy()))?;
+    let compared = rounds.compare(|nanos| *nanos);
+    Ok(Figure {
+        ratio: Some(Ratio {
+            spread: compared.ratio,
+            to: "copying an entity",
+        }),
+        target: Some(at_most(most)),
+        ..Figure::plain(name, compared.first, unit)
+    })
 }
 
 /// How a client's cost grows with the number of clients and of entities.

@@ -113,18 +113,18 @@ impl Terminal {
             .expect("it listens");
     }
 
-    /// Presses keys again and again, a moment apart, until a text is on the screen.
+    /// Presses keys again and again, a moment apart, until the screen is as wanted.
     #[track_caller]
-    pub(crate) fn press_until(&mut self, keys: &str, text: &str) {
+    pub(crate) fn press_until(&mut self, keys: &str, what: &str, wanted: impl Fn(&str) -> bool) {
         let deadline = Instant::now() + PATIENCE;
-        while !self.text().contains(text) {
+        while !wanted(&self.text()) {
             assert!(
                 Instant::now() < deadline,
-                "{keys:?} never led to {text:?}; the screen:\n{}",
+                "{keys:?} never led to {what:?}; the screen:\n{}",
                 self.text()
             );
             self.press(keys);
-            thread::sleep(Duration::from_millis(200));
+            thread::sleep(Duration::from_millis(100));
         }
     }
 

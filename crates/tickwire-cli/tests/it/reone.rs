@@ -130,7 +130,7 @@ fn animations_that_come_late_play_faster() {
         let mut ann = Terminal::play("reone", late(behind), "Ann");
         ann.wait_for_text("round 1");
         // A server is as old as that before it has said so much.
-        ann.press_until("g", shown);
+        ann.press_until("g", shown, |screen| screen.contains(shown));
         ann.leave();
     }
 }

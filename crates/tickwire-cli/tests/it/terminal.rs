@@ -299,6 +299,21 @@ fn on_cppevy_newcomers_and_refusals_are_told() {
 }
 
 #[test]
+fn on_cppevy_what_is_loaded_is_shown_by_a_bar() {
+    let (_server, addr) = serve("cppevy", &[]);
+    // Each asset takes a round trip, so the bar is seen between them.
+    let ada = Terminal::play_with("cppevy", addr, &["--delay", "200ms"]);
+    ada.wait_for("a bar that is partly full", |screen| {
+        let mut lines = screen.lines();
+        lines.any(|line| {
+            line.contains("loading █") && line.contains("░ ") && line.contains(" B of ")
+        })
+    });
+    ada.wait_for_text("hull");
+    ada.leave();
+}
+
+#[test]
 fn bots_of_a_server_are_clients_of_every_protocol() {
     let terminal = Terminal::start(&["--listen", "127.0.0.1:0"]);
     terminal.resize(140, 50);

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use tickwire_session::{Backlog, Room};
+use tickwire_session::Backlog;
 use tickwire_wire::{DecodeError, Full};
 
 use super::limits::{HEADER, PAYLOAD_MAX, STREAM_WAITING};
@@ -61,10 +61,6 @@ impl Outbox {
 
     /// Moves up to `room` bytes to `out`; returns how many that is, if any.
     pub(super) fn write(&mut self, room: u32, out: &mut Vec<u8>) -> Option<usize> {
-        self.0.set_room(Room {
-            bytes: room,
-            ..Room::CLOSED
-        });
-        self.0.write(out)
+        self.0.write_within(room, out)
     }
 }

@@ -15,10 +15,10 @@ mod packet;
 
 use alloc::sync::Arc;
 
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, LittleEndian, fields, number_fields};
 
 use super::mask::{Head, MaskedType, Masks, Values, Wanted};
-use super::place::{Cell, ChunkXy, Low, Sublayer};
+use super::place::{Cell, ChunkXy, EntityId, Low, PlayerId, SetId, Sublayer};
 use super::{Block, Reader, Writer};
 
 pub use from_client::FromClient;
@@ -187,54 +187,43 @@ impl From<&str> for Shared {
 
 /// The types, by name.
 pub(super) mod kind {
-    pub(in crate::pixmess) const BLOCK_SET_SOLID: u8 = 0x02;
-    pub(in crate::pixmess) const BLOCK_SET_WALKABLE: u8 = 0x03;
-    pub(in crate::pixmess) const ENTITY_MOVEMENT: u8 = 0x10;
-    pub(in crate::pixmess) const ENTITY_CREATION: u8 = 0x11;
-    pub(in crate::pixmess) const LAYER_REQUEST: u8 = 0x40;
-    pub(in crate::pixmess) const LAYER_START: u8 = 0x41;
-    pub(in crate::pixmess) const LAYER_DATA: u8 = 0x42;
-    pub(in crate::pixmess) const LAYER_END: u8 = 0x43;
-    pub(in crate::pixmess) const LAYER_RELEASE: u8 = 0x44;
-    pub(in crate::pixmess) const LAYERSET_CREATE: u8 = 0x45;
-    pub(in crate::pixmess) const LAYERSET_MOVE: u8 = 0x46;
-    pub(in crate::pixmess) const LAYERSET_REMOVE: u8 = 0x47;
-    pub(in crate::pixmess) const LAYERSET_SELECT: u8 = 0x48;
-    pub(in crate::pixmess) const ENTITY_POSITION: u8 = 0x50;
-    pub(in crate::pixmess) const ENTITY_DESTRUCTION: u8 = 0x51;
-    pub(in crate::pixmess) const CHAT: u8 = 0x58;
-    pub(in crate::pixmess) const LOGIN: u8 = 0x7b;
-    pub(in crate::pixmess) const PING: u8 = 0x7c;
-    pub(in crate::pixmess) const PONG: u8 = 0x7d;
-    pub(in crate::pixmess) const PLAYER_ID: u8 = 0x7e;
-    pub(in crate::pixmess) const KICK: u8 = 0x7f;
+    /// A constant of each type, and what traces call it.
+    macro_rules! kinds {
+        ($($code:literal $constant:ident $name:literal)+) => {
+            $(pub(in crate::pixmess) const $constant: u8 = $code;)+
 
-    /// What a type is called.
-    pub(in crate::pixmess) const fn name(kind: u8) -> Option<&'static str> {
-        Some(match kind {
-            BLOCK_SET_SOLID => "block_set_solid",
-            BLOCK_SET_WALKABLE => "block_set_walkable",
-            ENTITY_MOVEMENT => "entity_movement",
-            ENTITY_CREATION => "entity_creation",
-            LAYER_REQUEST => "layer_request",
-            LAYER_START => "layer_start",
-            LAYER_DATA => "layer_data",
-            LAYER_END => "layer_end",
-            LAYER_RELEASE => "layer_release",
-            LAYERSET_CREATE => "layerset_create",
-            LAYERSET_MOVE => "layerset_move",
-            LAYERSET_REMOVE => "layerset_remove",
-            LAYERSET_SELECT => "layerset_select",
-            ENTITY_POSITION => "entity_position",
-            ENTITY_DESTRUCTION => "entity_destruction",
-            CHAT => "chat",
-            LOGIN => "login",
-            PING => "ping",
-            PONG => "pong",
-            PLAYER_ID => "player_id",
-            KICK => "kick",
-            _ => return None,
-        })
+            /// What a type is called.
+            pub(in crate::pixmess) const fn name(kind: u8) -> Option<&'static str> {
+                match kind {
+                    $($code => Some($name),)+
+                    _ => None,
+                }
+            }
+        };
+    }
+
+    kinds! {
+        0x02 BLOCK_SET_SOLID "block_set_solid"
+        0x03 BLOCK_SET_WALKABLE "block_set_walkable"
+        0x10 ENTITY_MOVEMENT "entity_movement"
+        0x11 ENTITY_CREATION "entity_creation"
+        0x40 LAYER_REQUEST "layer_request"
+        0x41 LAYER_START "layer_start"
+        0x42 LAYER_DATA "layer_data"
+        0x43 LAYER_END "layer_end"
+        0x44 LAYER_RELEASE "layer_release"
+        0x45 LAYERSET_CREATE "layerset_create"
+        0x46 LAYERSET_MOVE "layerset_move"
+        0x47 LAYERSET_REMOVE "layerset_remove"
+        0x48 LAYERSET_SELECT "layerset_select"
+        0x50 ENTITY_POSITION "entity_position"
+        0x51 ENTITY_DESTRUCTION "entity_destruction"
+        0x58 CHAT "chat"
+        0x7b LOGIN "login"
+        0x7c PING "ping"
+        0x7d PONG "pong"
+        0x7e PLAYER_ID "player_id"
+        0x7f KICK "kick"
     }
 
     /// Whether servers send packets of this type, and clients do not.
@@ -246,29 +235,10 @@ pub(super) mod kind {
     }
 }
 
-fn read_cell(r: &mut Reader<'_>) -> Result<Cell, DecodeError> {
-    Ok(Cell {
-        x: r.i32("x")?,
-        y: r.i32("y")?,
-    })
-}
-
-fn write_cell(w: &mut Writer<'_>, cell: Cell) {
-    w.i32(cell.x);
-    w.i32(cell.y);
-}
-
-fn read_chunk(r: &mut Reader<'_>) -> Result<ChunkXy, DecodeError> {
-    Ok(ChunkXy {
-        x: r.i32("x")?,
-        y: r.i32("y")?,
-    })
-}
-
-fn write_chunk(w: &mut Writer<'_>, chunk: ChunkXy) {
-    w.i32(chunk.x);
-    w.i32(chunk.y);
-}
+number_fields!(EntityId(u16), PlayerId(u16), SetId(u16));
+fields!(Cell in LittleEndian { x: "x", y: "y" });
+fields!(ChunkXy in LittleEndian { x: "x", y: "y" });
+fields!(Look in LittleEndian { chr: "chr", col: "col" });
 
 /// Reads a string with a length byte.
 fn read_text<'a>(r: &mut Reader<'a>, field: &'static str) -> Result<&'a [u8], DecodeError> {

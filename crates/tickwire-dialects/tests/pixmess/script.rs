@@ -18,7 +18,7 @@ use crate::driven::{Driven, Memory, Window};
 use crate::game::Game;
 use crate::licence::Watch;
 use crate::states;
-use crate::words::{Heard, Said, chat, creation, decode_whole, encode, login, player_id};
+use crate::words::{Heard, Said, chat, creation, decode_whole, encode, login};
 
 pub(crate) const ANN: u32 = 1;
 pub(crate) const BOB: u32 = 2;
@@ -287,12 +287,6 @@ impl Script {
                 self.send(who, &[Said::Pong]);
             }
         }
-    }
-
-    /// Logs in and returns nothing heard but the number.
-    #[track_caller]
-    pub(crate) fn expects_player_id(&mut self, who: u32, player: PlayerId) {
-        self.expects(who, &[player_id(player)]);
     }
 
     fn speaker(&mut self, who: u32) -> &mut Speaker {

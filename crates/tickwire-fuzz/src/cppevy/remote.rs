@@ -65,7 +65,7 @@ pub(super) fn say(sender: Sender, token: Token, script: &mut Script<'_>) -> Vec<
     }
     payload.finish();
     if mode & 0x80 != 0 {
-        harm(&mut out, script);
+        script.harm(&mut out, PAYLOAD_MAX);
     }
     out
 }
@@ -234,14 +234,4 @@ fn bytes(write: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
     let mut out = Vec::new();
     write(&mut Writer::new(&mut out, 255));
     out
-}
-
-/// Cuts a payload, makes it longer, or changes one of its bytes.
-fn harm(payload: &mut Vec<u8>, script: &mut Script<'_>) {
-    let at = usize::from(script.u16()) % payload.len();
-    match script.u8() {
-        0 => payload.truncate(at),
-        0xff => payload.extend_from_slice(script.blob()),
-        change => payload[at] ^= change,
-    }
 }

@@ -297,6 +297,7 @@ impl Driver {
             node.inbox.forget_room(link_addr(number));
         }
         self.quic.forget(number);
+        self.quic.clients.remove(&number);
         self.quic.send_later(key);
         true
     }

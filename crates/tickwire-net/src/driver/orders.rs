@@ -201,7 +201,9 @@ impl Driver {
     }
 
     fn dial_quic(&mut self, near: End, link: u64) -> Result<(), Ended> {
-        let key = self.owned_link(near.node, link).ok_or(Ended::Unreachable)?;
+        let key = self.owned_link(near.node, link);
+        let key = key.or_else(|| self.reopen_link(near.node, link));
+        let key = key.ok_or(Ended::Unreachable)?;
         let connection = self.quic.link_mut(key).ok_or(Ended::Unreachable)?;
         connection.dial(near.on)?;
         // It is opened, and its session told, with the next input.

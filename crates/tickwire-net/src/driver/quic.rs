@@ -169,7 +169,8 @@ impl Driver {
     ///
     /// The session may send and dial at once: streams open when the handshake is over, and datagrams that were
     /// sent before are lost. If it fails the session hears that the link ended; [`link_failure`](Self::link_failure)
-    /// tells why.
+    /// tells why. A session that dials again makes a new connection under the same number, unless the server would
+    /// only refuse it again.
     ///
     /// # Errors
     /// If there is no socket to be had, or the trust's files cannot be read.
@@ -184,11 +185,20 @@ impl Driver {
                 "{ip} is not this machine: say by which fingerprint its server is to be known"
             )));
         }
+        let number = self.links.number();
+        self.open_link(node.0, number, client.clone())?;
+        self.quic.clients.insert(number, (node.0, client));
+        Ok(link_addr(number))
+    }
+
+    /// Makes the connection of a client's link.
+    fn open_link(&mut self, node: usize, number: u64, client: Client) -> io::Result<Key> {
+        let ip = client.to.ip();
         let (now, wall) = self.clock();
         let udp = client_socket(ip)?;
         let has_mtu = sys::forbid_fragments(&udp, ip).is_ok();
         let origin = Origin {
-            number: self.links.number(),
+            number,
             since: now,
             host: Addr::from(client.to).host,
         };
@@ -203,9 +213,21 @@ impl Driver {
             endpoint: id,
             connection,
         };
-        self.give_link(key, node.0);
+        self.give_link(key, node);
         self.quic.send_later(key);
-        Ok(link_addr(origin.number))
+        Ok(key)
+    }
+
+    /// Makes a client's link anew that ended by itself, because its session dials again.
+    pub(super) fn reopen_link(&mut self, node: usize, number: u64) -> Option<Key> {
+        let (owner, client) = self.quic.clients.get(&number)?;
+        let may_pass = self.quic.failure(number).is_none_or(LinkFailure::may_pass);
+        if *owner != node || !may_pass {
+            return None;
+        }
+        let key = self.open_link(node, number, client.clone()).ok()?;
+        self.quic.forget_failure(number);
+        Some(key)
     }
 
     /// Moves a client's connection to another port, as when its machine changes networks. The server
@@ -289,6 +311,7 @@ impl Driver {
         for number in numbers {
             self.unlink_quic(now, node.0, number);
         }
+        self.quic.clients.retain(|_, (owner, _)| *owner != node.0);
         // At once: the program may end before another turn.
         self.flush_links(now);
         let unserved: BTreeMap<_, _> = self

@@ -51,6 +51,14 @@ pub enum LinkFailure {
 }
 
 impl LinkFailure {
+    /// Whether another try may succeed. A server that refused a ticket, or is not trusted, stays so.
+    pub(crate) const fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            Self::Finished | Self::Full | Self::Restarted | Self::Unreachable | Self::Silent
+        )
+    }
+
     pub(crate) fn new(error: &ConnectionError, was_connected: bool) -> Self {
         match error {
             ConnectionError::ApplicationClosed(close) => {

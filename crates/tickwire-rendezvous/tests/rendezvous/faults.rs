@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use tickwire_rendezvous::limits::{CLIENTS_MAX, PAIRINGS_MAX, SESSIONS_MAX};
 use tickwire_rendezvous::message::{Down, FrameReader, Refusal, Up};
-use tickwire_rendezvous::{Budget, Code, Lobby, MemberEvent, PathKind, RelayEnd};
-use tickwire_session::{Addr, Instant, Path, Room, Session, StreamId, Transmit};
+use tickwire_rendezvous::{Budget, Code, Lobby, MemberEvent, PathKind, RelayEnd, stun};
+use tickwire_session::{Addr, Host, Instant, Path, Room, Session, StreamId, Transmit};
 use tickwire_sim::{Conditions, NatKind, addr};
 
-use crate::world::{Behind, World};
+use crate::world::{Behind, SERVER, World, host_member};
 
 const LINE: Conditions = Conditions {
     latency: Duration::from_millis(20),
@@ -259,7 +260,7 @@ fn a_joiner_that_never_probes_costs_nothing_for_long() {
     let knocked = |world: &mut World| world.host.events.contains(&MemberEvent::Knocked);
     world.until("a knock", 5, knocked).unwrap();
     world.net.restart(world.nodes.joiner);
-    world.joiner.member = crate::world::host_member(world.net.now());
+    world.joiner.member = host_member(world.net.now());
     world.run(seconds(90));
     let mut peers = 0;
     world.host.member.visit_peers(&mut |_| peers += 1);
@@ -369,16 +370,7 @@ fn a_flood_of_connections_and_registrations_is_bounded_by_address() {
     let flooder = addr::machine(7, 1);
     for _ in 0..1_000 {
         let on = door.open(flooder);
-        let register = tickwire_rendezvous::Register {
-            protocol: "lwar".into(),
-            name: "x".into(),
-            is_public: true,
-            players: 0,
-            fingerprint: [1; 32],
-            candidates: Vec::new(),
-            claim: None,
-        };
-        door.say(on, &Up::Register(register));
+        door.say(on, &registration());
     }
     assert_eq!(door.lobby.sessions(), 16);
     let mut peers = 0;
@@ -437,7 +429,7 @@ fn short_questions_are_answered_at_a_rate_that_hurts_nobody() {
         0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
     ];
     let mut padded = Vec::new();
-    tickwire_rendezvous::stun::write_request(&[3; 12], &mut padded);
+    stun::write_request(&[3; 12], &mut padded);
     let mut counts = [0, 0];
     for ms in 0..1_000 {
         door.now = Instant::from_millis(ms);
@@ -453,4 +445,137 @@ fn short_questions_are_answered_at_a_rate_that_hurts_nobody() {
     }
     assert!((120..=130).contains(&counts[0]), "{counts:?}");
     assert_eq!(counts[1], 1_000);
+}
+
+/// Opens streams of as many addresses as it takes, each saying something, until nothing more is taken.
+fn flood(door: &mut Door, tries: u32, a_host: u32, up: &Up) -> Vec<Vec<Down>> {
+    let crowd = (0..tries).map(|number| {
+        let [_, a, b, c] = (number / a_host).to_be_bytes();
+        let host = Host::Ip([10, a, b, c].into());
+        let on = door.open(Addr { host, port: 1 });
+        door.say(on, up)
+    });
+    crowd.collect()
+}
+
+fn registration() -> Up {
+    Up::Register(tickwire_rendezvous::Register {
+        protocol: "lwar".into(),
+        name: "x".into(),
+        is_public: true,
+        players: 0,
+        fingerprint: [1; 32],
+        candidates: Vec::new(),
+        claim: None,
+    })
+}
+
+#[test]
+fn sessions_are_bounded_in_total() {
+    let mut door = Door::new();
+    let tries = u32::try_from(SESSIONS_MAX).unwrap() + 64;
+    let answers = flood(&mut door, tries, 16, &registration());
+    assert_eq!(door.lobby.sessions(), SESSIONS_MAX);
+    let full = Down::Refused {
+        why: Refusal::Full,
+        pairing: 0,
+    };
+    assert!(
+        answers[SESSIONS_MAX..]
+            .iter()
+            .all(|told| told[..] == [full.clone()])
+    );
+}
+
+#[test]
+fn connections_and_pairings_are_bounded_in_total() {
+    let mut door = Door::new();
+    let host = door.open(addr::machine(7, 1));
+    let told = door.say(host, &registration());
+    let [Down::Registered { code, .. }] = told[..] else {
+        panic!("{told:?}");
+    };
+    // Each joins until it is refused: there are as many pairings as the server remembers.
+    let join = Up::Join {
+        code,
+        candidates: Vec::new(),
+    };
+    let joiners = u32::try_from(PAIRINGS_MAX).unwrap() / 64 + 1;
+    let mut admitted = 0;
+    for number in 0..joiners {
+        let [_, a, b, c] = number.to_be_bytes();
+        let from = Host::Ip([11, a, b, c].into());
+        let on = door.open(Addr {
+            host: from,
+            port: 1,
+        });
+        for _ in 0..64 {
+            let told = door.say(on, &join);
+            admitted += usize::from(matches!(told[..], [Down::Admitted { .. }]));
+        }
+    }
+    assert_eq!(admitted, PAIRINGS_MAX);
+    // The rest of the places.
+    let tries = u32::try_from(CLIENTS_MAX).unwrap();
+    flood(&mut door, tries, 64, &Up::Alive);
+    let mut peers = 0;
+    door.lobby.visit_peers(&mut |_| peers += 1);
+    assert_eq!(peers, CLIENTS_MAX);
+}
+
+#[test]
+fn a_spoofed_stun_answer_is_not_believed() {
+    let mut member = host_member(Instant::ZERO);
+    let now = Instant::ZERO;
+    member.connect(now, SERVER);
+    let mut question = Vec::new();
+    let mut out = Vec::new();
+    while let Some(transmit) = member.poll_transmit(now, &mut out) {
+        if transmit == (Transmit::Datagram { to: SERVER }) {
+            question.clone_from(&out);
+        }
+        out.clear();
+    }
+    let answer = |question: &[u8], mapped: [u8; 4]| {
+        let mut answer = Vec::new();
+        stun::answer(question, (mapped, 5_000).into(), &mut answer).unwrap();
+        answer
+    };
+    // By somebody who saw the question but cannot send from the server's address, or has another port there.
+    let other_port = Addr {
+        port: SERVER.port + 1,
+        ..SERVER
+    };
+    for liar in [addr::machine(66, SERVER.port), other_port] {
+        member.handle_datagram(now, liar, &answer(&question, [6, 6, 6, 6]));
+    }
+    // By somebody who can, but did not see it.
+    let mut guessed = Vec::new();
+    stun::write_request(&[5; 12], &mut guessed);
+    member.handle_datagram(now, SERVER, &answer(&guessed, [6, 6, 6, 6]));
+    let mut refused = 0;
+    member.visit_counters(&mut |name, count| {
+        if name == "stun_refused" {
+            refused = count;
+        }
+    });
+    assert_eq!(refused, 3);
+
+    member.handle_datagram(now, SERVER, &answer(&question, [203, 0, 113, 5]));
+    let on = StreamId::Dialled(0);
+    member.handle_opened(now, on, SERVER);
+    let room = Room {
+        bytes: u32::MAX,
+        largest: 0,
+    };
+    member.handle_room(now, Path::Stream(on), room);
+    while member.poll_transmit(now, &mut out) != Some(Transmit::Stream { on }) {
+        out.clear();
+    }
+    let Ok(Up::Register(register)) = Up::decode(&out[2..]) else {
+        panic!("{out:?}");
+    };
+    let mapped = register.candidates.iter().map(|candidate| candidate.addr);
+    let mapped: Vec<_> = mapped.filter(|addr| addr.port() == 5_000).collect();
+    assert_eq!(mapped, [([203, 0, 113, 5], 5_000).into()]);
 }

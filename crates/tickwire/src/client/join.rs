@@ -133,7 +133,7 @@ impl<G: Game> Joining<G> {
             .meeting
             .connect(&mut driver, node, PROTOCOL, None, Vec::new())?;
         let link = link.ok_or(Error::NotJoined(NotJoined::NoPath))?;
-        let mut client = Client::new(driver, node, link, (&self.name, self.role), None);
+        let mut client = Client::new(driver, node, link, (&self.name, self.role));
         client.met = Some(met);
         Ok(Some(client))
     }

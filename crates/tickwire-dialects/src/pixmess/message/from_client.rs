@@ -1,11 +1,8 @@
 //! What a client says.
 
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, Field as _};
 
-use super::{
-    BlockSet, Look, Packet, all, cut_text, kind, read_cell, read_chunk, read_text, write_cell,
-    write_chunk, write_text,
-};
+use super::{BlockSet, Look, Packet, all, cut_text, kind, read_text, write_text};
 use crate::pixmess::mask::{Head, MaskedType, Masks, Values, Wanted};
 use crate::pixmess::place::{Cell, ChunkXy, Direction, EntityId, SetId, Sublayer};
 use crate::pixmess::{Reader, Writer};
@@ -79,8 +76,12 @@ impl<'a> FromClient<&'a [u8]> {
     pub fn decode(r: &mut Reader<'a>, masks: &mut Masks) -> Result<Self, DecodeError> {
         let head = Head::decode(r, name_of)?;
         Ok(match head.kind {
-            kind::BLOCK_SET_SOLID => decode_block(r, masks, head, Sublayer::Solid)?,
-            kind::BLOCK_SET_WALKABLE => decode_block(r, masks, head, Sublayer::Walkable)?,
+            kind::BLOCK_SET_SOLID => {
+                Self::BlockSet(BlockSet::decode(r, masks, head, Sublayer::Solid)?)
+            }
+            kind::BLOCK_SET_WALKABLE => {
+                Self::BlockSet(BlockSet::decode(r, masks, head, Sublayer::Walkable)?)
+            }
             kind::ENTITY_MOVEMENT => {
                 let of = MaskedType::OwnMovement;
                 let mut kept = *masks.kept(of);
@@ -93,24 +94,23 @@ impl<'a> FromClient<&'a [u8]> {
                 }
                 Self::Movement { direction }
             }
-            kind::LAYER_REQUEST => Self::LayerRequest(read_chunk(r)?),
-            kind::LAYER_RELEASE => Self::LayerRelease(read_chunk(r)?),
+            kind::LAYER_REQUEST => Self::LayerRequest(ChunkXy::read(r, "chunk")?),
+            kind::LAYER_RELEASE => Self::LayerRelease(ChunkXy::read(r, "chunk")?),
             kind::LAYERSET_SELECT => Self::LayersetSelect {
-                set: SetId(r.u16("set")?),
+                set: SetId::read(r, "set")?,
             },
-            kind::ENTITY_POSITION => Self::EntityPosition { at: read_cell(r)? },
+            kind::ENTITY_POSITION => Self::EntityPosition {
+                at: Cell::read(r, "cell")?,
+            },
             kind::ENTITY_DESTRUCTION => Self::EntityDestruction {
-                entity: EntityId(r.u16("id")?),
+                entity: EntityId::read(r, "id")?,
             },
             kind::CHAT => Self::Chat {
                 text: read_text(r, "message")?,
             },
             kind::LOGIN => Self::Login {
                 version: r.u16("version")?,
-                look: Look {
-                    chr: r.u16("chr")?,
-                    col: r.u16("col")?,
-                },
+                look: Look::read(r, "look")?,
                 name: read_text(r, "name")?,
             },
             kind::PING => Self::Ping,
@@ -122,15 +122,6 @@ impl<'a> FromClient<&'a [u8]> {
             other => return Err(r.refuse("type", other.into())),
         })
     }
-}
-
-fn decode_block<'a>(
-    r: &mut Reader<'a>,
-    masks: &mut Masks,
-    head: Head,
-    sublayer: Sublayer,
-) -> Result<FromClient<&'a [u8]>, DecodeError> {
-    BlockSet::decode(r, masks, head, sublayer).map(FromClient::BlockSet)
 }
 
 impl<T: AsRef<[u8]>> Packet for FromClient<T> {
@@ -188,10 +179,10 @@ impl<T: AsRef<[u8]>> Packet for FromClient<T> {
 
     fn write_back(&self, w: &mut Writer<'_>) {
         match self {
-            Self::LayerRequest(chunk) | Self::LayerRelease(chunk) => write_chunk(w, *chunk),
-            Self::LayersetSelect { set } => w.u16(set.0),
-            Self::EntityPosition { at } => write_cell(w, *at),
-            Self::EntityDestruction { entity } => w.u16(entity.0),
+            Self::LayerRequest(chunk) | Self::LayerRelease(chunk) => chunk.write(w),
+            Self::LayersetSelect { set } => set.write(w),
+            Self::EntityPosition { at } => at.write(w),
+            Self::EntityDestruction { entity } => entity.write(w),
             Self::Chat { text } | Self::Kick { reason: text } => write_text(w, text.as_ref()),
             Self::Login {
                 version,
@@ -199,8 +190,7 @@ impl<T: AsRef<[u8]>> Packet for FromClient<T> {
                 name,
             } => {
                 w.u16(*version);
-                w.u16(look.chr);
-                w.u16(look.col);
+                look.write(w);
                 write_text(w, name.as_ref());
             }
             Self::BlockSet(_)

@@ -1,11 +1,8 @@
 //! What a server says.
 
-use tickwire_wire::DecodeError;
+use tickwire_wire::{DecodeError, Field as _};
 
-use super::{
-    BlockSet, Look, Packet, all, cut_text, kind, read_cell, read_chunk, read_text, write_cell,
-    write_chunk, write_text,
-};
+use super::{BlockSet, Look, Packet, all, cut_text, kind, read_text, write_text};
 use crate::pixmess::limits::PIECE_MAX;
 use crate::pixmess::mask::{Head, MaskedType, Masks, Values, Wanted};
 use crate::pixmess::place::{Cell, ChunkXy, Direction, EntityId, PlayerId, SetId, Sublayer};
@@ -123,28 +120,32 @@ impl<'a> FromServer<&'a [u8]> {
             }
             kind::ENTITY_MOVEMENT => decode_movement(r, masks, head)?,
             kind::ENTITY_CREATION => decode_creation(r, masks, head)?,
-            kind::LAYER_START => Self::LayerStart(read_chunk(r)?),
+            kind::LAYER_START => Self::LayerStart(ChunkXy::read(r, "chunk")?),
             kind::LAYER_DATA => Self::LayerData {
                 data: read_piece(r)?,
             },
             kind::LAYER_END => Self::LayerEnd,
-            kind::LAYER_RELEASE => Self::LayerRelease(read_chunk(r)?),
+            kind::LAYER_RELEASE => Self::LayerRelease(ChunkXy::read(r, "chunk")?),
             kind::LAYERSET_CREATE => Self::LayersetCreate {
-                set: read_set(r)?,
-                at: read_cell(r)?,
+                set: SetId::read(r, "set")?,
+                at: Cell::read(r, "cell")?,
             },
             kind::LAYERSET_MOVE => Self::LayersetMove {
-                set: read_set(r)?,
-                at: read_cell(r)?,
+                set: SetId::read(r, "set")?,
+                at: Cell::read(r, "cell")?,
             },
-            kind::LAYERSET_REMOVE => Self::LayersetRemove { set: read_set(r)? },
-            kind::LAYERSET_SELECT => Self::LayersetSelect { set: read_set(r)? },
+            kind::LAYERSET_REMOVE => Self::LayersetRemove {
+                set: SetId::read(r, "set")?,
+            },
+            kind::LAYERSET_SELECT => Self::LayersetSelect {
+                set: SetId::read(r, "set")?,
+            },
             kind::ENTITY_POSITION => Self::EntityPosition {
-                entity: read_entity(r)?,
-                at: read_cell(r)?,
+                entity: EntityId::read(r, "id")?,
+                at: Cell::read(r, "cell")?,
             },
             kind::ENTITY_DESTRUCTION => Self::EntityDestruction {
-                entity: read_entity(r)?,
+                entity: EntityId::read(r, "id")?,
             },
             kind::CHAT => Self::Chat {
                 text: read_text(r, "message")?,
@@ -152,7 +153,7 @@ impl<'a> FromServer<&'a [u8]> {
             kind::PING => Self::Ping,
             kind::PONG => Self::Pong,
             kind::PLAYER_ID => Self::PlayerId {
-                player: PlayerId(r.u16("id")?),
+                player: PlayerId::read(r, "id")?,
             },
             kind::KICK => Self::Kick {
                 reason: read_text(r, "reason")?,
@@ -189,7 +190,7 @@ fn decode_movement<'a>(r: &mut Reader<'a>, masks: &mut Masks, head: Head) -> Dec
 )]
 fn decode_creation<'a>(r: &mut Reader<'a>, masks: &mut Masks, head: Head) -> Decoded<'a> {
     let of = MaskedType::EntityCreation;
-    let entity = read_entity(r)?;
+    let entity = EntityId::read(r, "id")?;
     let mut kept = *masks.kept(of);
     let [x, y, col, ch, _] = kept.read(r, of, head.form)?;
     let name = read_text(r, "name")?;
@@ -206,14 +207,6 @@ fn decode_creation<'a>(r: &mut Reader<'a>, masks: &mut Masks, head: Head) -> Dec
         },
         name,
     })
-}
-
-fn read_entity(r: &mut Reader<'_>) -> Result<EntityId, DecodeError> {
-    Ok(EntityId(r.u16("id")?))
-}
-
-fn read_set(r: &mut Reader<'_>) -> Result<SetId, DecodeError> {
-    Ok(SetId(r.u16("set")?))
 }
 
 /// The bound is checked before anything is kept for it.
@@ -296,14 +289,14 @@ impl<T: AsRef<[u8]>> Packet for FromServer<T> {
 
     fn write_front(&self, w: &mut Writer<'_>) {
         if let Self::EntityCreation { entity, .. } = self {
-            w.u16(entity.0);
+            entity.write(w);
         }
     }
 
     fn write_back(&self, w: &mut Writer<'_>) {
         match self {
             Self::EntityCreation { name, .. } => write_text(w, name.as_ref()),
-            Self::LayerStart(chunk) | Self::LayerRelease(chunk) => write_chunk(w, *chunk),
+            Self::LayerStart(chunk) | Self::LayerRelease(chunk) => chunk.write(w),
             Self::LayerData { data } => {
                 let data = cut_piece(data.as_ref());
                 #[expect(clippy::cast_possible_truncation, reason = "cut to what fits")]
@@ -311,17 +304,17 @@ impl<T: AsRef<[u8]>> Packet for FromServer<T> {
                 w.bytes(data);
             }
             Self::LayersetCreate { set, at } | Self::LayersetMove { set, at } => {
-                w.u16(set.0);
-                write_cell(w, *at);
+                set.write(w);
+                at.write(w);
             }
-            Self::LayersetRemove { set } | Self::LayersetSelect { set } => w.u16(set.0),
+            Self::LayersetRemove { set } | Self::LayersetSelect { set } => set.write(w),
             Self::EntityPosition { entity, at } => {
-                w.u16(entity.0);
-                write_cell(w, *at);
+                entity.write(w);
+                at.write(w);
             }
-            Self::EntityDestruction { entity } => w.u16(entity.0),
+            Self::EntityDestruction { entity } => entity.write(w),
             Self::Chat { text } | Self::Kick { reason: text } => write_text(w, text.as_ref()),
-            Self::PlayerId { player } => w.u16(player.0),
+            Self::PlayerId { player } => player.write(w),
             Self::BlockSet(_)
             | Self::Movement { .. }
             | Self::LayerEnd

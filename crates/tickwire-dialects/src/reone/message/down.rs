@@ -122,12 +122,8 @@ messages!(DownElement in LittleEndian {
 });
 
 impl DownElement<'_> {
-    /// The list that [`DownElement::CreatureDiff`] stands in.
-    pub const CREATURE_DIFF: u8 = 0;
     /// The list that [`DownElement::CreatureFull`] stands in.
     pub const CREATURE_FULL: u8 = 1;
-    /// The list that [`DownElement::SpatialDiff`] stands in.
-    pub const SPATIAL_DIFF: u8 = 2;
     /// The list that [`DownElement::SpatialFull`] stands in.
     pub const SPATIAL_FULL: u8 = 3;
     /// The list that [`DownElement::KeepAlive`] stands in.

@@ -86,14 +86,6 @@ fn a_join_that_makes_no_sense_is_an_error_and_may_be_mended() {
 }
 
 #[test]
-fn a_second_join_is_unavailable() {
-    let mut s = ServerScript::begin();
-    s.join(1);
-    s.send(1, &[join("again")]);
-    assert_eq!(s.hears(1), [failure(ActionId::JOIN, Reason::Unavailable)]);
-}
-
-#[test]
 fn a_full_server_says_so_every_time_and_takes_the_next_when_there_is_room() {
     let mut s = ServerScript::with(Some(1));
     s.join(1);

@@ -241,13 +241,6 @@ fn an_owner_who_is_gone_is_replaced_by_the_server() {
 }
 
 #[test]
-fn the_server_speaks_as_player_zero() {
-    let (mut s, ..) = ServerScript::with_two();
-    s.act(|_, server| server.say("round two"));
-    s.expects(ANN, &[chat(PlayerId::SERVER, "round two")]);
-}
-
-#[test]
 fn while_somebody_is_behind_chats_are_rationed_and_none_is_lost() {
     let (mut s, ann, _) = ServerScript::with_two();
     for _ in 0..100 {

@@ -3,7 +3,7 @@
 use tickwire_dialects::lwar::message::{Reliable, Unreliable};
 use tickwire_dialects::lwar::{Kind, PlayerId, ServerEvent, Shape};
 
-use crate::script::{ANN, BOB, ServerScript, first_id, ms};
+use crate::script::{ANN, BOB, ServerScript, ms};
 use crate::words::{GUNS, add, chat, connect, entity, join, select};
 
 const AT_REST: Shape = Shape::Body {
@@ -56,15 +56,6 @@ fn the_order_is_joins_adds_selections_synced() {
         ],
     );
     assert_eq!(packet.first, Some(2), "Join of itself was number 1");
-}
-
-#[test]
-fn a_client_alone_hears_of_the_server_only() {
-    let mut s = ServerScript::empty();
-    s.send(BOB, &[connect("bob")]);
-    s.answers(BOB, &[join(first_id(1), "bob")]);
-    s.ack(BOB);
-    s.expects(BOB, &[join(PlayerId::SERVER, "server"), Reliable::Synced]);
 }
 
 #[test]

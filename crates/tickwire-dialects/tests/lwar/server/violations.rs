@@ -224,13 +224,6 @@ fn the_farewell_ends_when_it_is_acknowledged() {
 }
 
 #[test]
-fn the_others_hear_the_leave_but_not_the_reason() {
-    let (mut s, ann, _) = ServerScript::with_two();
-    exhaust(&mut s, ann);
-    s.expects(BOB, &[leave(ann)]);
-}
-
-#[test]
 fn the_rest_of_the_packet_that_removes_it_is_not_processed() {
     let (mut s, ann, _) = ServerScript::with_two();
     let mut messages: Vec<Framed<'_>> = (2..=12).map(|n| reliable(n, rename(ann, ""))).collect();

@@ -216,13 +216,6 @@ fn an_answer_that_does_not_come_is_not_asked_for_again_while_the_server_talks() 
 }
 
 #[test]
-fn a_ping_is_answered() {
-    let mut c = ClientScript::playing(Version::One, cell(0, 0));
-    c.send(&[Heard::Ping]);
-    c.expects(&[Said::Pong]);
-}
-
-#[test]
 fn pings_of_a_server_that_never_reads_are_answered_up_to_a_bound() {
     let mut c = ClientScript::playing(Version::One, cell(0, 0));
     let pings = vec![0x7c; 64 * 1_024];

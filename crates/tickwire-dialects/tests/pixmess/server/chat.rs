@@ -48,7 +48,7 @@ fn at_most_8_in_any_10_seconds() {
     for _ in 0..20 {
         s.send(ANN, &[say("spam")]);
     }
-    assert_eq!(s.heard(BOB).len(), 8);
+    s.expects(BOB, &[chat("<ann> spam"); 8]);
     assert_eq!(s.counters().too_many_chats, 12);
     s.live(ms(9_999), &[ANN, BOB]);
     s.send(ANN, &[say("spam")]);

@@ -265,11 +265,3 @@ fn a_server_that_ends_tells_everybody_and_takes_nobody() {
     assert!(s.session.is_finished());
     s.pass(ms(60_000));
 }
-
-#[test]
-fn a_player_may_ask_for_its_number() {
-    let mut s = Script::begin();
-    let ann = s.join(ANN, "ann");
-    s.send(ANN, &[Said::PlayerId]);
-    s.expects_player_id(ANN, ann);
-}

@@ -62,14 +62,6 @@ fn an_answered_ping_measures_the_round_trip() {
 }
 
 #[test]
-fn a_ping_is_answered_at_once() {
-    let mut s = Script::begin();
-    s.join(ANN, "ann");
-    s.send(ANN, &[Said::Ping]);
-    s.expects(ANN, &[Heard::Pong]);
-}
-
-#[test]
 fn who_does_not_log_in_has_five_seconds_whatever_it_says() {
     let mut s = Script::begin();
     s.open(ANN);
