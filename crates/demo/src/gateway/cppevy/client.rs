@@ -266,6 +266,11 @@ impl ClientGateway for Gateway {
         &self.client
     }
 
+    fn prediction_error(&self) -> Option<f32> {
+        #[expect(clippy::cast_possible_truncation, reason = "a figure for people")]
+        self.helm.error().map(|units| units as f32)
+    }
+
     fn collect(&mut self, now: Instant, notices: &mut Vec<Notice>) {
         while let Some(event) = self.client.poll_event() {
             match event {
