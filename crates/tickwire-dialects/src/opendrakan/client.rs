@@ -301,7 +301,7 @@ impl Client {
             return None;
         }
         self.acknowledge_due = false;
-        self.timed_ack = self.timed_ack.or(tick.map(|tick| (tick, now)));
+        self.timed_ack = self.timed_ack.or_else(|| tick.map(|tick| (tick, now)));
         let pause = match self.uplink.hears_datagrams(now, REATTACH_AFTER) {
             true => KEEP_ALIVE,
             false => ATTACH_PERIOD,
