@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::Complaint;
+use super::shown::Tests;
 use super::tree::{File, Tree};
 
 const TABLE: &str = "docs/COVERAGE.md";
@@ -93,7 +94,7 @@ pub(super) fn complaints(tree: &Tree) -> Vec<Complaint> {
         return vec![Complaint { file, line, what }];
     };
     let mut complaints = check_sections(table);
-    let tests = functions(tree);
+    let tests = Tests::of(tree);
     for (line, row) in rows(table) {
         let Some(shown) = row.trim_end_matches('|').rsplit('|').next() else {
             continue;
@@ -102,7 +103,7 @@ pub(super) fn complaints(tree: &Tree) -> Vec<Complaint> {
         if named.peek().is_none() {
             complaints.push(table.complain_at(line, "name the test that shows this"));
         }
-        for test in named.filter(|test| !exists(&tests, test)) {
+        for test in named.filter(|test| !tests.has(test)) {
             let what = format!("there is no test `{test}`; name the one that shows this");
             complaints.push(table.complain_at(line, what));
         }
@@ -154,28 +155,6 @@ fn is_row(line: &str) -> bool {
     line.starts_with("| ") && !line.starts_with("| it says |")
 }
 
-/// Where each function is.
-fn functions(tree: &Tree) -> BTreeMap<&str, Vec<&str>> {
-    let mut functions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for file in tree.ending(".rs") {
-        for (_, line) in file.lines() {
-            if let Some(rest) = line.trim_start().strip_prefix("fn ")
-                && let Some(name) = rest.split(['(', '<']).next()
-            {
-                functions.entry(name).or_default().push(&file.path);
-            }
-        }
-    }
-    functions
-}
-
-fn exists(functions: &BTreeMap<&str, Vec<&str>>, test: &str) -> bool {
-    let (path, name) = test.rsplit_once("::").unwrap_or(("", test));
-    let path = path.replace("::", "/");
-    let files = functions.get(name);
-    files.is_some_and(|files| files.iter().any(|file| file.contains(&path)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,7 +162,7 @@ mod tests {
 
     const TEST: (&str, &str) = (
         "crates/tickwire-dialects/tests/lwar/client/playing.rs",
-        "#[test]\nfn it_plays() {",
+        "#[test]\nfn it_plays() {\nfn somebody() {",
     );
 
     /// A table with a row in every section; the one of lwar's first section names `test`.
@@ -212,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_test_that_does_not_exist_is_named() {
-        for test in ["it_playes", "leaving::it_plays"] {
+        for test in ["it_playes", "leaving::it_plays", "somebody"] {
             let text = table("it_plays").replacen("`it_plays`", &format!("`{test}`"), 1);
             let complaint = format!(
                 "docs/COVERAGE.md:5: there is no test `{test}`; name the one that shows this"

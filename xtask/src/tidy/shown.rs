@@ -3,6 +3,9 @@
 //! In its tables the last column says what shows a row: names of tests, in backticks. A row without one shows
 //! nothing.
 
+use std::collections::BTreeMap;
+use std::mem;
+
 use super::Complaint;
 use super::tree::{File, Tree};
 
@@ -13,10 +16,13 @@ const SHOWN_BY: &str = "shown by";
 
 pub(super) fn complaints(tree: &Tree) -> Vec<Complaint> {
     let documents = tree.files().filter(|file| file.path == DOCUMENT);
-    documents.flat_map(|file| check_file(tree, file)).collect()
+    let tests = Tests::of(tree);
+    documents
+        .flat_map(|file| check_file(&tests, file))
+        .collect()
 }
 
-fn check_file(tree: &Tree, file: &File) -> Vec<Complaint> {
+fn check_file(tests: &Tests<'_>, file: &File) -> Vec<Complaint> {
     let mut is_proof = false;
     let mut found = Vec::new();
     for (number, line) in file.lines() {
@@ -38,7 +44,7 @@ fn check_file(tree: &Tree, file: &File) -> Vec<Complaint> {
                 file.complain_at(number, "no test shows this row: name one, or drop the row"),
             );
         }
-        for name in names.into_iter().filter(|name| !is_test(tree, name)) {
+        for name in names.into_iter().filter(|name| !tests.has(name)) {
             let what = format!("there is no test `{name}`: name one that shows this row");
             found.push(file.complain_at(number, what));
         }
@@ -46,16 +52,40 @@ fn check_file(tree: &Tree, file: &File) -> Vec<Complaint> {
     found
 }
 
-/// A function with that attribute, or one that a test macro is given.
-fn is_test(tree: &Tree, name: &str) -> bool {
-    let function = format!("fn {name}(");
-    let attributed = format!("#[test]\n{function}");
-    let given = format!("=> {name},");
-    tree.ending(".rs").any(|file| {
-        let text = file.text.replace("    ", "");
-        text.contains(&attributed)
-            || (file.is_test() && (text.contains(&function) || text.contains(&given)))
-    })
+/// Where each test is: functions with the attribute, and those that a test macro is given (`… => name,`).
+pub(super) struct Tests<'a>(BTreeMap<&'a str, Vec<&'a str>>);
+
+impl<'a> Tests<'a> {
+    pub(super) fn of(tree: &'a Tree) -> Self {
+        let mut tests: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for file in tree.ending(".rs") {
+            let mut is_attributed = false;
+            for line in file.text.lines().map(str::trim) {
+                let name = if let Some(rest) = line.strip_prefix("fn ") {
+                    let name = rest.split(['(', '<']).next();
+                    name.filter(|_| mem::take(&mut is_attributed))
+                } else if file.is_test() {
+                    let given = line.rsplit_once("=> ");
+                    given.and_then(|(_, name)| name.strip_suffix(','))
+                } else {
+                    None
+                };
+                if let Some(name) = name {
+                    tests.entry(name).or_default().push(file.path.as_str());
+                }
+                is_attributed = line == "#[test]" || (is_attributed && line.starts_with('#'));
+            }
+        }
+        Self(tests)
+    }
+
+    /// Whether a test is called so, with as much of its path as `name` has: `client::playing::it_plays`.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let (path, name) = name.rsplit_once("::").unwrap_or(("", name));
+        let path = path.replace("::", "/");
+        let files = self.0.get(name);
+        files.is_some_and(|files| files.iter().any(|file| file.contains(&path)))
+    }
 }
 
 #[cfg(test)]
@@ -64,8 +94,8 @@ mod tests {
     use crate::tidy::check;
 
     const TEST: (&str, &str) = (
-        "crates/a/src/b.rs",
-        "mod tests {\n    #[test]\n    fn it_holds() {}\n}\nfn helper() {}",
+        "crates/a/tests/b.rs",
+        "mod tests {\n    #[test]\n    #[should_panic]\n    fn it_holds() {}\n}\nfn helper() {}\non_every_link! {\n    ends: a => it_ends,\n}",
     );
 
     fn table(shown: &str) -> String {
@@ -74,8 +104,9 @@ mod tests {
 
     #[test]
     fn a_row_names_a_test_that_exists() {
-        let text = table("`it_holds` (a)");
-        check(complaints, &[("SECURITY.md", &text), TEST], &[]);
+        for shown in ["`it_holds` (a)", "`b::it_ends`"] {
+            check(complaints, &[("SECURITY.md", &table(shown)), TEST], &[]);
+        }
     }
 
     #[test]
