@@ -93,7 +93,10 @@ fn documented(protocol: &str, sides: &[&str]) -> (Vec<String>, Vec<String>) {
         .lines()
         .skip(2)
         .take_while(|line| line.starts_with('|'));
-    let column = PROTOCOLS.iter().position(|name| *name == protocol).unwrap();
+    let column = PROTOCOLS
+        .iter()
+        .position(|name| *name == protocol)
+        .expect("a protocol");
     let (mut exported, mut missing) = (Vec::new(), Vec::new());
     for row in rows {
         let cells: Vec<_> = row.split('|').map(str::trim).collect();
@@ -138,8 +141,8 @@ fn check_documented(addr: SocketAddr, protocols: &[&str], sides: &[&str]) -> Str
 /// An address of its own, which nobody else takes a port of: a client says where its metrics are on standard error, or
 /// on a screen that is gone a moment later.
 fn own_address() -> SocketAddr {
-    let free = TcpListener::bind("127.0.77.1:0").unwrap();
-    free.local_addr().unwrap()
+    let free = TcpListener::bind("127.0.77.1:0").expect("loopback has more than one address");
+    free.local_addr().expect("it is bound")
 }
 
 #[track_caller]
