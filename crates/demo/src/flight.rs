@@ -65,6 +65,13 @@ impl Flight {
     }
 }
 
+/// Where a ship's shots begin, at its edge on the side of the aim, and where they go.
+pub(crate) fn muzzle(ship: Vec2, heading: Heading, aim: Vec2) -> (Vec2, Heading) {
+    // Who aims at itself, or nowhere, shoots ahead.
+    let heading = Heading::of(aim - ship).unwrap_or(heading);
+    (ship + heading.unit() * rules::SHIP_RADIUS, heading)
+}
+
 /// The acceleration that the engines of a ship give.
 fn thrust(intent: &Intent, heading: Heading) -> Vec2 {
     let ahead = heading.unit();

@@ -219,12 +219,19 @@ pub trait ClientGateway: Send {
         None
     }
 
+    /// How far off the own ship was last shown, where it is predicted outside of the session.
+    fn prediction_error(&self) -> Option<f32> {
+        None
+    }
+
     /// Its own figures: those of its session, and of what is predicted outside of it.
     fn stats(&self) -> Option<PeerStats<'static>> {
         let mut stats = None;
         self.figures()
             .visit_peers(&mut |peer| stats = Some(peer.without_name()));
-        stats
+        let mut stats: PeerStats<'static> = stats?;
+        stats.prediction_error = stats.prediction_error.or_else(|| self.prediction_error());
+        Some(stats)
     }
 
     /// Says something to everybody; an error is a sentence for the player.

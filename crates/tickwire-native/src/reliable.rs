@@ -25,6 +25,9 @@ pub(crate) struct Outbox {
     /// How long each of them is. The last is number `pushed`.
     lengths: VecDeque<u32>,
     pushed: u32,
+    /// The last one that went out on an earlier connection.
+    sent_before: u32,
+    resent: u64,
     most: usize,
     /// The other side knows who this is: kept frames may go out.
     is_open: bool,
@@ -42,6 +45,8 @@ impl Outbox {
             unconfirmed: VecDeque::new(),
             lengths: VecDeque::new(),
             pushed: 0,
+            sent_before: 0,
+            resent: 0,
             most,
             is_open: false,
         }
@@ -87,13 +92,18 @@ impl Outbox {
     /// The connection broke: what waits is of no use to the next one.
     pub(crate) fn disconnect(&mut self) {
         self.backlog = backlog(self.most);
-        self.is_open = false;
+        if core::mem::take(&mut self.is_open) {
+            self.sent_before = self.pushed;
+        }
     }
 
     /// There is a connection, and the other side has processed so many kept frames: what it lacks is sent,
     /// behind what was pushed since [`disconnect`](Self::disconnect).
     pub(crate) fn resume(&mut self, received: u32) -> Result<(), NeverSent> {
         self.confirm(received)?;
+        let never_sent = self.pushed.steps_since(self.sent_before);
+        let never_sent = usize::try_from(never_sent).unwrap_or(0);
+        self.resent += self.lengths.len().saturating_sub(never_sent) as u64;
         self.is_open = true;
         let (first, second) = self.unconfirmed.as_slices();
         let pushed = self.backlog.push(|out| {
@@ -103,6 +113,11 @@ impl Outbox {
         });
         debug_assert!(pushed.is_ok(), "what may be kept may wait");
         Ok(())
+    }
+
+    /// Kept frames that were sent again.
+    pub(crate) const fn resent(&self) -> u64 {
+        self.resent
     }
 
     /// Bytes that wait.
@@ -184,6 +199,7 @@ mod tests {
         outbox.resume(1).unwrap();
         keep(&mut outbox, 4);
         assert_eq!(written(&mut outbox), [8, 2, 3, 4]);
+        assert_eq!(outbox.resent(), 2);
     }
 
     #[test]
@@ -195,6 +211,7 @@ mod tests {
         assert_eq!(written(&mut outbox), [9]);
         outbox.resume(0).unwrap();
         assert_eq!(written(&mut outbox), [1, 2]);
+        assert_eq!(outbox.resent(), 0);
     }
 
     #[test]

@@ -334,7 +334,11 @@ impl<G: Game> Server<G> {
         self.clock = TickClock { tick, at: now };
         if self.world.is_send() {
             for player in self.players.values_mut() {
-                player.begin_send();
+                let is_held_back = player.begin_send();
+                let peer = player.peer().filter(|_| is_held_back);
+                if let Some(Peer { link, .. }) = peer.and_then(|peer| self.peers.get_mut(peer)) {
+                    link.updates.hold_back();
+                }
                 if core::mem::take(&mut player.is_lacking) {
                     self.counters.forget += 1;
                     self.clients.forget(player.client);
@@ -670,6 +674,8 @@ impl<G: Game> Session for Server<G> {
             stats.round_trip = player.flights.round_trip.mean();
             stats.jitter = player.flights.round_trip.jitter();
             stats.queued = Some(player.outbox.waiting() as u64);
+            stats.resent = Some(player.outbox.resent());
+            stats.loss = player.inputs.loss();
             visit(&stats);
         }
     }

@@ -1,6 +1,6 @@
-//! Estimating the share of a peer's packets that get lost.
+//! Estimating the share of packets that get lost, or of states that are held back.
 
-/// The lost share of the last hundred or so packets, from the gaps in a sequence.
+/// The missing share of the last hundred or so, from the gaps in a sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Loss {
     /// `None` until a first packet came: before it nothing can be missing.
@@ -19,19 +19,21 @@ impl Loss {
         Self { share: None }
     }
 
-    /// A packet arrived, and so many before it did not.
+    /// A packet arrived, and so many before it did not. Before the first, nobody knows what was sent.
     pub fn add_arrival(&mut self, missing: u32) {
-        let Some(share) = &mut self.share else {
-            self.share = Some(0.0);
-            return;
-        };
-        for _ in 0..missing.min(GAP_MAX) {
-            *share += (1.0 - *share) * WEIGHT;
-        }
+        let missing = self.share.map_or(0, |_| missing.min(GAP_MAX));
+        (0..missing).for_each(|_| self.add_missing());
+        let share = self.share.get_or_insert(0.0);
         *share -= *share * WEIGHT;
     }
 
-    /// The lost share, 0 to 1.
+    /// One did not arrive.
+    pub fn add_missing(&mut self) {
+        let share = self.share.get_or_insert(0.0);
+        *share += (1.0 - *share) * WEIGHT;
+    }
+
+    /// The missing share, 0 to 1.
     pub const fn share(&self) -> Option<f32> {
         self.share
     }

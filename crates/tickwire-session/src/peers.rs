@@ -507,6 +507,7 @@ impl PeerLink {
         let mut stats = PeerStats::new(name, addr, state);
         stats.traffic = self.traffic;
         stats.updates = self.updates;
+        stats.choke = self.updates.choke();
         stats.refused = self.refused;
         stats
     }

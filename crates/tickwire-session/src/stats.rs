@@ -23,8 +23,8 @@ pub struct PeerStats<'a> {
     pub jitter: Option<Duration>,
     /// What crossed the network.
     pub traffic: Traffic,
-    /// Messages sent again because no acknowledgement had come.
-    pub resent: u64,
+    /// Messages sent again because no acknowledgement had come; `None` where the carrier does that.
+    pub resent: Option<u64>,
     /// Datagrams and messages of this peer that were refused.
     pub refused: u64,
     /// Share of the peer's packets that got lost on the way here, 0 to 1, where the protocol can tell.
@@ -99,7 +99,7 @@ impl<'a> PeerStats<'a> {
             round_trip: None,
             jitter: None,
             traffic: Traffic::NONE,
-            resent: 0,
+            resent: None,
             refused: 0,
             loss: None,
             choke: None,
@@ -118,23 +118,23 @@ impl<'a> PeerStats<'a> {
     /// Shows every figure that is known at this moment.
     #[expect(clippy::cast_precision_loss, reason = "figures for people")]
     pub fn visit(&self, now: Instant, visit: &mut dyn FnMut(&'static Metric, f64)) {
-        let mut gauge = |metric, value: Option<f64>| {
+        let mut known = |metric, value: Option<f64>| {
             if let Some(value) = value {
                 visit(metric, value);
             }
         };
         let seconds = |span: Option<Duration>| span.map(|span| span.as_secs_f64());
-        gauge(ROUND_TRIP, seconds(self.round_trip));
-        gauge(JITTER, seconds(self.jitter));
-        gauge(LOSS, self.loss.map(f64::from));
-        gauge(CHOKE, self.choke.map(f64::from));
-        gauge(INTERPOLATION, seconds(self.interpolation));
-        gauge(SNAPSHOT_AGE, seconds(self.updates.age(now)));
-        gauge(PREDICTION_ERROR, self.prediction_error.map(f64::from));
-        gauge(QUEUED, self.queued.map(|queued| queued as f64));
+        known(ROUND_TRIP, seconds(self.round_trip));
+        known(JITTER, seconds(self.jitter));
+        known(LOSS, self.loss.map(f64::from));
+        known(CHOKE, self.choke.map(f64::from));
+        known(INTERPOLATION, seconds(self.interpolation));
+        known(SNAPSHOT_AGE, seconds(self.updates.age(now)));
+        known(PREDICTION_ERROR, self.prediction_error.map(f64::from));
+        known(QUEUED, self.queued.map(|queued| queued as f64));
+        known(RESENT, self.resent.map(|resent| resent as f64));
         let mut counter = |metric, count: u64| visit(metric, count as f64);
         counter(SNAPSHOTS, self.updates.count());
-        counter(RESENT, self.resent);
         counter(REFUSED, self.refused);
         counter(PACKETS_IN, self.traffic.packets_in);
         counter(PACKETS_OUT, self.traffic.packets_out);

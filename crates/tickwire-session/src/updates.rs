@@ -1,19 +1,20 @@
 //! When states of the world cross the network.
 //!
-//! In: the moment of each. Out: how many there were, how old the newest is, and the moments of the last few, so that
-//! whoever looks once a frame sees every gap between them.
+//! In: the moment of each, and those that a server held back. Out: how many there were, how old the newest is, what
+//! share was held back, and the moments of the last few, so that whoever looks once a frame sees every gap between them.
 
 use core::time::Duration;
 
-use crate::Instant;
+use crate::{Instant, Loss};
 
 /// Moments that are kept: more than arrive between two looks, even after a stall.
 pub const UPDATES_KEPT: usize = 64;
 
 /// The states of the world that came from a peer, or went to it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Updates {
     count: u64,
+    held_back: Loss,
     /// The newest of all is at `count - 1`, modulo their number.
     moments: [Instant; UPDATES_KEPT],
 }
@@ -22,11 +23,12 @@ impl Updates {
     /// None yet.
     pub const NONE: Self = Self {
         count: 0,
+        held_back: Loss::new(),
         moments: [Instant::ZERO; UPDATES_KEPT],
     };
 
     /// One came, or went.
-    pub const fn add(&mut self, now: Instant) {
+    pub fn add(&mut self, now: Instant) {
         let place = self.count % UPDATES_KEPT as u64;
         #[expect(
             clippy::cast_possible_truncation,
@@ -37,6 +39,7 @@ impl Updates {
             self.moments[place as usize] = now;
         }
         self.count += 1;
+        self.held_back.add_arrival(0);
     }
 
     /// How many so far.
@@ -54,10 +57,14 @@ impl Updates {
         self.newest().map(|newest| now.since(newest))
     }
 
-    /// The share that was held back, if so many were beside these.
-    #[expect(clippy::cast_precision_loss, reason = "a share for people")]
-    pub fn choke(&self, held_back: u64) -> f32 {
-        held_back as f32 / (held_back + self.count).max(1) as f32
+    /// One was due and did not go: the path had no room, or the one before it was not through.
+    pub fn hold_back(&mut self) {
+        self.held_back.add_missing();
+    }
+
+    /// The share of the last hundred or so that was held back, 0 to 1.
+    pub const fn choke(&self) -> Option<f32> {
+        self.held_back.share()
     }
 
     /// The moments of all after the first `seen`, as far as they are kept, the oldest first.
@@ -101,5 +108,22 @@ mod tests {
         assert_eq!(since(0).len(), UPDATES_KEPT);
         assert_eq!(since(0).first(), Some(&moment(36)));
         assert_eq!(updates.age(moment(101)), Some(Duration::from_millis(20)));
+    }
+
+    #[test]
+    fn what_is_held_back_is_a_share_that_fades() {
+        let mut updates = Updates::NONE;
+        assert_eq!(updates.choke(), None);
+        updates.add(Instant::ZERO);
+        assert_eq!(updates.choke(), Some(0.0));
+        for _ in 0..500 {
+            updates.hold_back();
+            updates.add(Instant::ZERO);
+        }
+        let choke = updates.choke().unwrap();
+        assert!((choke - 0.5).abs() < 0.02, "{choke}");
+        assert_eq!(updates.count(), 501, "what is held back did not go");
+        (0..1_000).for_each(|_| updates.add(Instant::ZERO));
+        assert!(updates.choke().unwrap() < 0.01);
     }
 }

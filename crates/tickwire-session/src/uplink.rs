@@ -123,7 +123,7 @@ impl Uplink {
         self.server
     }
 
-    /// Sets the address for the next dial: a link that ended needs a new number.
+    /// Sets the address for the next dial, for a server that is reached by another link.
     pub const fn set_server(&mut self, server: Addr) {
         self.server = server;
         self.datagram_room = Room::DATAGRAMS;

@@ -2,6 +2,7 @@
 
 use super::{Arena, PilotId, Tick};
 use crate::entity::{Mount, Role, Ship};
+use crate::flight::muzzle;
 use crate::{Entity, EntityId, Heading, Intent, Kind, Loadout, Vec2, Weapon, rules};
 
 impl Ship {
@@ -36,12 +37,11 @@ struct Muzzle {
 
 impl Muzzle {
     fn new(owner: PilotId, ship: &Entity, intent: &Intent) -> Self {
-        // Who aims at itself, or nowhere, shoots ahead.
-        let heading = Heading::of(intent.aim - ship.position).unwrap_or(ship.heading);
+        let (position, heading) = muzzle(ship.position, ship.heading, intent.aim);
         Self {
             owner,
             ship: ship.position,
-            position: ship.position + heading.unit() * rules::SHIP_RADIUS,
+            position,
             heading,
         }
     }

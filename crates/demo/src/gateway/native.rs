@@ -1,7 +1,8 @@
 //! The arena over our own protocol: its things as a game's own types.
 //!
 //! There are no codes and no bytes here: what travels is what [`game`] derives. The own ship is predicted by
-//! the arena's own rule of flight, without what pulls at it, which is small and corrected.
+//! the arena's own rule of flight, without what pulls at it, which is small and corrected; the bullets of its gun are
+//! fired ahead of the server, which confirms them.
 
 mod client;
 mod game;

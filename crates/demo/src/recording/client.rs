@@ -144,6 +144,10 @@ macro_rules! pass_on {
             self.client.given_name()
         }
 
+        fn prediction_error(&self) -> Option<f32> {
+            self.client.prediction_error()
+        }
+
         fn stats(&self) -> Option<PeerStats<'static>> {
             self.client.stats()
         }

@@ -33,6 +33,8 @@ pub(super) enum Target {
     RatioAtMost(f64),
     /// The value itself.
     AtMost(f64),
+    /// The value itself.
+    AtLeast(f64),
 }
 
 /// Whether it is.
@@ -56,15 +58,23 @@ impl Figure {
         }
     }
 
-    /// What the target says about it, if it has one.
+    /// What the target says about it, if it has one. A measurement that failed, whose figure is no finite
+    /// number, misses every target.
     pub(super) fn verdict(&self) -> Option<Verdict> {
-        let ratio = || self.ratio.map(|ratio| ratio.spread);
-        let (median, best, most, sign) = match self.target? {
-            Target::RatioAtMost(most) => (ratio()?.median, ratio()?.low, most, 1.0),
-            Target::AtMost(most) => (self.value.median, self.value.low, most, 1.0),
-            Target::RatioAtLeast(least) => (ratio()?.median, ratio()?.high, least, -1.0),
+        let target = self.target?;
+        let judged = match target {
+            Target::RatioAtMost(_) | Target::RatioAtLeast(_) => self.ratio.map(|it| it.spread),
+            Target::AtMost(_) | Target::AtLeast(_) => Some(self.value),
+        };
+        let Some(Spread { low, median, high }) = judged else {
+            return Some(Verdict::Missed);
+        };
+        let (best, most, sign) = match target {
+            Target::RatioAtMost(most) | Target::AtMost(most) => (low, most, 1.0),
+            Target::RatioAtLeast(least) | Target::AtLeast(least) => (high, least, -1.0),
         };
         Some(match () {
+            () if ![median, best].iter().all(|it| it.is_finite()) => Verdict::Missed,
             () if median * sign <= most * sign => Verdict::Met,
             () if best * sign <= most * sign => Verdict::Unclear,
             () => Verdict::Missed,
@@ -77,6 +87,7 @@ impl Figure {
             Some(Target::RatioAtLeast(least)) => format!("≥ {least:.2}"),
             Some(Target::RatioAtMost(most)) => format!("≤ {most:.2}"),
             Some(Target::AtMost(most)) => format!("≤ {most} {}", self.unit),
+            Some(Target::AtLeast(least)) => format!("≥ {least} {}", self.unit),
         }
     }
 }
@@ -202,6 +213,21 @@ mod tests {
             Verdict::Unclear,
         );
         check(Target::AtMost(10.0), [11.0, 12.0, 13.0], Verdict::Missed);
+        check(Target::AtLeast(10.0), [7.0, 8.0, 11.0], Verdict::Unclear);
+    }
+
+    #[test]
+    fn what_is_no_finite_number_misses_every_target() {
+        for value in [f64::NEG_INFINITY, f64::INFINITY, f64::NAN] {
+            for target in [
+                Target::AtMost(1.0),
+                Target::AtLeast(1.0),
+                Target::RatioAtMost(1.0),
+                Target::RatioAtLeast(1.0),
+            ] {
+                check(target, [value; 3], Verdict::Missed);
+            }
+        }
     }
 
     #[test]

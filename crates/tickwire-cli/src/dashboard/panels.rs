@@ -281,7 +281,9 @@ fn client_row(client: &Client) -> Row<'_> {
         Cell::new(number(format!("{:.1}", client.rates.kbits_out))),
         Cell::new(number(format!("{:.0}", client.rates.packets_in))),
         Cell::new(number(format!("{:.0}", client.rates.packets_out))),
-        Cell::new(number(client.stats.resent)),
+        Cell::new(or_unknown(
+            client.stats.resent.map(|resent| resent.to_string()),
+        )),
         Cell::new(number(client.stats.refused)).style(warning(client.stats.refused > 0)),
     ])
 }

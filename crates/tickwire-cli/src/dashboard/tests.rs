@@ -14,7 +14,7 @@ fn picture() -> Picture {
         let mut stats = PeerStats::new("", addr, "Playing");
         stats.queued = Some(0);
         stats.round_trip = Some(Duration::from_micros(31_400));
-        (stats.loss, stats.resent, stats.refused) = (loss, 12, refused);
+        (stats.loss, stats.resent, stats.refused) = (loss, Some(12), refused);
         Client {
             name: name.into(),
             protocol: "proto",

@@ -2,6 +2,7 @@
 
 mod capture;
 mod command;
+mod elsewhere;
 mod endings;
 mod inspect;
 mod lag;

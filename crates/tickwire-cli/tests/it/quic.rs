@@ -294,7 +294,11 @@ fn a_ticket_lets_one_bot_in_once() {
 }
 
 /// Both ends of a tunnel to a server, each with a secret, and where clients come in.
-fn tunnel(folder: &Path, target: SocketAddr, secrets: [u8; 2]) -> ([Running; 2], String) {
+pub(crate) fn tunnel(
+    folder: &Path,
+    target: SocketAddr,
+    secrets: [u8; 2],
+) -> ([Running; 2], String) {
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     let [identity, near_secret, far_secret] = ["identity", "near", "far"].map(path);
     std::fs::write(&near_secret, [secrets[0]; 32]).unwrap();

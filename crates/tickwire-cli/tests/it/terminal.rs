@@ -1,6 +1,8 @@
 //! The screens in a real pseudo-terminal: what a person would see, and what is left afterwards.
 
 use std::net::SocketAddr;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::command::{Running, serve, start};
 use crate::pty::Terminal;
@@ -240,7 +242,7 @@ fn a_protocol_without_names_says_what_others_see() {
 
 #[test]
 fn whoever_lost_a_ship_reads_who_did_it() {
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         for protocol in ["native", "lwar", "cppevy", "opendrakan", "reone"] {
             scope.spawn(move || {
                 let (_server, addr) = serve(protocol, &["--bots", "12", "--difficulty", "hard"]);
@@ -310,6 +312,54 @@ fn on_cppevy_what_is_loaded_is_shown_by_a_bar() {
         })
     });
     ada.wait_for_text("hull");
+    ada.leave();
+}
+
+/// What is drawn in the middle of the arena, where the own ship is.
+fn own_ship(screen: &str) -> Vec<String> {
+    let rows = screen.lines().skip(9).take(4);
+    rows.map(|row| row.chars().skip(36).take(9).collect())
+        .collect()
+}
+
+/// The server has stopped. Whether a turn shows, and is taken back when nothing comes of it. What is older than
+/// 3 s is not drawn, and never comes back without the server: on a machine that is too slow for that, nothing
+/// was seen.
+fn turn_shows_unanswered(terminal: &mut Terminal) -> bool {
+    // Things are drawn on their way for a quarter of a second.
+    let (mut still, mut since) = (own_ship(&terminal.text()), Instant::now());
+    while since.elapsed() < Duration::from_millis(300) {
+        let shown = own_ship(&terminal.text());
+        if shown != still {
+            (still, since) = (shown, Instant::now());
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    let is_over = |screen: &str| screen.contains("no news from the server");
+    terminal.press_until("d", "a ship that turns", |screen| {
+        own_ship(screen) != still || is_over(screen)
+    });
+    let is_back = |screen: &str| own_ship(screen) == still;
+    terminal.wait_for("the ship as it was", |screen| {
+        is_back(screen) || is_over(screen)
+    });
+    is_back(&terminal.text())
+}
+
+#[test]
+fn on_cppevy_a_turn_shows_before_the_server_has_heard_of_it() {
+    let (server, addr) = serve("cppevy", &[]);
+    let mut ada = Terminal::play("cppevy", addr, "Ada");
+    let has_ship = |screen: &str| screen.contains("hull") && dots(&own_ship(screen).concat()) > 3;
+    let is_seen = (0..10).any(|_| {
+        ada.wait_for("a ship", has_ship);
+        server.signal("STOP");
+        let is_seen = turn_shows_unanswered(&mut ada);
+        server.signal("CONT");
+        is_seen
+    });
+    assert!(is_seen, "{}", ada.text());
+    ada.wait_for("a ship", has_ship);
     ada.leave();
 }
 

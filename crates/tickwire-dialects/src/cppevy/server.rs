@@ -257,9 +257,11 @@ impl Server {
         let moment = self.moment(now);
         let due = self.entities.take_due(now, moment);
         let mut behind = Vec::new();
-        for (id, Peer { state, .. }) in self.peers.iter_mut() {
+        for (id, Peer { link, state }) in self.peers.iter_mut() {
             self.counters.overrun += state.datagrams.take_lost();
-            state.datagrams.end_sending(&self.sending);
+            if state.datagrams.end_sending(&self.sending) {
+                link.updates.hold_back();
+            }
             state.begin_sending(moment);
             if state.is_behind() {
                 behind.push(id);
@@ -391,7 +393,9 @@ impl Session for Server {
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
         for (_, Peer { link, state }) in self.peers.iter() {
             let (name, word) = state.name_and_state(link.datagrams().is_some());
-            visit(&link.stats(name, word));
+            let mut stats = link.stats(name, word);
+            stats.queued = Some(state.queued() as u64);
+            visit(&stats);
         }
     }
 

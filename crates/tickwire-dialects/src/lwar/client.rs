@@ -392,7 +392,7 @@ impl Session for Client {
         stats.round_trip = self.round_trip.mean();
         stats.jitter = self.round_trip.jitter();
         stats.traffic = self.traffic;
-        stats.resent = self.resent;
+        stats.resent = Some(self.resent);
         stats.refused = self.counters.undecodable + self.counters.violations;
         stats.loss = self.loss.share();
         stats.updates = self.updates;

@@ -332,7 +332,9 @@ impl Server {
             .build(timestamp, &self.entities, stats.as_ref());
         let peers = self.places.iter_mut().flatten();
         for peer in peers.filter(|peer| peer.is_proved()) {
-            peer.sending = Some(broadcast::Cursor::default());
+            if peer.sending.replace(broadcast::Cursor::default()).is_some() {
+                peer.updates.hold_back();
+            }
         }
         for departed in &mut self.departed {
             departed.due = departed.repeats && !departed.is_done();

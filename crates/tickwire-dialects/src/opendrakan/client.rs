@@ -87,6 +87,8 @@ pub struct Client {
     events: VecDeque<ClientEvent>,
     counters: ClientCounters,
     loss: Loss,
+    /// An acknowledgement whose echo is awaited, and when it left.
+    timed_ack: Option<(Tick, Instant)>,
 }
 
 #[derive(Debug)]
@@ -119,6 +121,7 @@ impl Client {
             events: VecDeque::new(),
             counters: ClientCounters::default(),
             loss: Loss::new(),
+            timed_ack: None,
         }
     }
 
@@ -298,6 +301,7 @@ impl Client {
             return None;
         }
         self.acknowledge_due = false;
+        self.timed_ack = self.timed_ack.or_else(|| tick.map(|tick| (tick, now)));
         let pause = match self.uplink.hears_datagrams(now, REATTACH_AFTER) {
             true => KEEP_ALIVE,
             false => ATTACH_PERIOD,

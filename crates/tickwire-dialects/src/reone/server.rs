@@ -34,7 +34,7 @@ use alloc::vec::Vec;
 use core::num::NonZeroU16;
 use core::time::Duration;
 
-use tickwire_session::{Addr, Instant, MethodError, Methods, PeerId, Peers, Token};
+use tickwire_session::{Addr, Instant, MethodError, Methods, Peer, PeerId, Peers, Token};
 use tickwire_state::{SightRange, Vec2};
 use tickwire_wire::Serial;
 
@@ -207,9 +207,14 @@ impl Server {
         changes.begin(world);
         commands.begin(world);
         self.peers.mark_all_ready(|peer| {
-            let playing = peer.state.client_mut().and_then(Client::playing_mut);
+            let Peer { link, state } = peer;
+            let playing = state.client_mut().and_then(Client::playing_mut);
+            let was_due = playing.map(|playing| core::mem::replace(&mut playing.is_due, true));
             // One that was not polled since the last snapshot is sent this one instead.
-            playing.map(|playing| playing.is_due = true).is_some()
+            if was_due == Some(true) {
+                link.updates.hold_back();
+            }
+            was_due.is_some()
         });
         self.table.world.newest()
     }

@@ -183,8 +183,10 @@ impl<G: Game> Session for Client<G> {
         let mut stats = self.uplink.stats("", state);
         stats.refused = self.counters.undecodable + self.counters.bad_message;
         stats.queued = Some(self.outbox.waiting() as u64);
+        stats.resent = Some(self.outbox.resent());
         if let Some(joined) = &self.joined {
             stats.updates = joined.updates;
+            stats.loss = joined.loss.share();
             stats.interpolation = joined.delay();
             stats.prediction_error = joined.predicts().then(|| joined.figures().last_error);
         }

@@ -6,10 +6,10 @@ use core::time::Duration;
 
 use tickwire_replica::world::PlayerId;
 use tickwire_replica::{
-    Applied, ApplyError, Archetype, Archetypes as _, EntityId, Event, Moment, Quantised, Replica,
-    ReplicaConfig, Schema, SendIndex,
+    Applied, ApplyError, Archetype, Archetypes as _, EntityId, Event, Moment, PacketNumber,
+    Quantised, Replica, ReplicaConfig, Schema, SendIndex,
 };
-use tickwire_session::{Instant, RoundTrip, Updates};
+use tickwire_session::{Instant, Loss, RoundTrip, Updates};
 use tickwire_state::{InputNumber, Prediction, PredictionFigures, Predictor, Tick};
 
 use super::event::ClientEvent;
@@ -63,6 +63,9 @@ pub(super) struct Joined<G: Game> {
     near: Tick,
     /// The packets that were applied.
     pub(super) updates: Updates,
+    /// The newest packet that was applied.
+    newest: Option<PacketNumber>,
+    pub(super) loss: Loss,
 }
 
 impl<G: Game> Joined<G> {
@@ -102,6 +105,8 @@ impl<G: Game> Joined<G> {
             timed: VecDeque::new(),
             near: tick,
             updates: Updates::NONE,
+            newest: None,
+            loss: Loss::new(),
         }
     }
 
@@ -185,6 +190,7 @@ impl<G: Game> Joined<G> {
         let next_input = self.input_clock.next_tick(now);
         self.is_due |= !self.is_player || next_input.since(now) > ACK_PATIENCE;
         self.updates.add(now);
+        self.note_loss(applied.packet);
         let tick = applied.send.0 * self.ticks_a_send;
         if let Some(margin) = margin.ticks() {
             let made = self.offset_of(tick, margin);
@@ -195,6 +201,17 @@ impl<G: Game> Joined<G> {
         self.correct(now);
         self.correct_provisional(tick);
         Ok(applied)
+    }
+
+    /// Packets are numbered without gaps: those between two that arrived did not, or came too late.
+    fn note_loss(&mut self, packet: PacketNumber) {
+        let newest = self.newest.unwrap_or(packet);
+        if packet >= newest {
+            let missing = (packet.0 - newest.0).saturating_sub(1);
+            self.loss
+                .add_arrival(u32::try_from(missing).unwrap_or(u32::MAX));
+            self.newest = Some(packet);
+        }
     }
 
     /// How long the way to the server and back was when it sent this packet, with what it says of the inputs' way.

@@ -8,7 +8,7 @@
 use alloc::collections::BTreeMap;
 
 use tickwire_replica::{Quantised, Replicate};
-use tickwire_session::Instant;
+use tickwire_session::{Instant, Loss};
 use tickwire_state::Tick;
 
 use crate::limits::{INPUT_AHEAD, INPUT_HELD};
@@ -22,6 +22,8 @@ pub(super) struct InputQueue<I> {
     last: Option<(Tick, Wanted<I>)>,
     /// The newest tick of which there was an input: one that is repeated tells nothing of how early it came.
     heard: Option<Tick>,
+    /// A client says something for every tick: ticks without a packet of their own tell of lost ones.
+    loss: Loss,
     /// The least margin since the last send, in quarters of a tick.
     margin: Option<i64>,
     /// The one before that, which the client is told.
@@ -61,6 +63,7 @@ impl<I: Replicate> InputQueue<I> {
             waiting: BTreeMap::new(),
             last: None,
             heard: None,
+            loss: Loss::new(),
             margin: None,
             told: Margin::UNKNOWN,
         }
@@ -80,6 +83,9 @@ impl<I: Replicate> InputQueue<I> {
         let farthest = clock.tick.0 + self.ticks_in(INPUT_AHEAD);
         if self.heard.is_none_or(|heard| newest > heard) {
             self.measure(now, clock, newest);
+            let ticks = self.heard.map_or(1, |heard| newest.0 - heard.0);
+            let missing = u32::try_from(ticks - 1).unwrap_or(u32::MAX);
+            self.loss.add_arrival(missing);
             self.heard = Some(newest).filter(|it| it.0 <= farthest).or(self.heard);
         }
         let mut unused = 0;
@@ -111,6 +117,11 @@ impl<I: Replicate> InputQueue<I> {
         {
             self.last = Some(entry.remove_entry());
         }
+    }
+
+    /// The share of its packets that did not arrive.
+    pub(super) const fn loss(&self) -> Option<f32> {
+        self.loss.share()
     }
 
     /// A send begins.

@@ -157,13 +157,14 @@ impl<G: Game> Player<G> {
         }
     }
 
-    /// A send begins.
-    pub(super) fn begin_send(&mut self) {
-        self.is_due = true;
+    /// A send begins. Returns whether the one before it is not written yet, and gives way to it.
+    pub(super) fn begin_send(&mut self) -> bool {
+        let was_due = core::mem::replace(&mut self.is_due, true);
         self.inputs.begin_send();
         for latest in self.latest.values_mut() {
             latest.is_due = latest.repeats > 0;
         }
+        was_due
     }
 
     pub(super) const fn peer(&self) -> Option<PeerId> {

@@ -51,8 +51,9 @@ fn meeting() {
         let is_over = |world: &mut World| {
             is_found(world) || world.joiner.events.contains(&MemberEvent::NoPath)
         };
-        // A stream that is in a burst of loss sends again every 1.6 s, and may have to do so ten times.
-        world.until("a path or its lack", 60, is_over)?;
+        // Of 20,000 seeds half took 1.3 s, 99 % less than 4.2 s and the slowest 15.0 s: a stream in a burst of loss
+        // sends again every 1.6 s only.
+        world.until("a path or its lack", 20, is_over)?;
         if is_found(&mut world) {
             world.talk()?;
         }

@@ -292,7 +292,8 @@ impl World {
 
     /// Waits for the host's code, then has the joiner join by it.
     pub(crate) fn join(&mut self) -> Result<(), String> {
-        self.until("a code", 30, |world| world.host.code().is_some())?;
+        // On the worst networks of 20,000 seeds: half in 0.5 s, 99 % in 1.8 s, the slowest in 14.4 s.
+        self.until("a code", 20, |world| world.host.code().is_some())?;
         let code = self.host.code().ok_or("no code")?;
         self.join_by(code);
         Ok(())

@@ -46,6 +46,8 @@ pub(super) struct Gateway {
     /// Those who came, and whose names are still to come.
     newcomers: BTreeSet<SyncId>,
     was_in: bool,
+    /// Datagrams have come: if they stop, the player is still in, and waits for news.
+    was_attached: bool,
     /// Why controls are not taken, as far as the player was told.
     refused: Option<Reason>,
     intent: Intent,
@@ -75,6 +77,7 @@ impl Gateway {
             scores: Vec::new(),
             newcomers: BTreeSet::new(),
             was_in: false,
+            was_attached: false,
             refused: None,
             intent: Intent::default(),
             next_controls: now,
@@ -266,6 +269,11 @@ impl ClientGateway for Gateway {
         &self.client
     }
 
+    fn prediction_error(&self) -> Option<f32> {
+        #[expect(clippy::cast_possible_truncation, reason = "a figure for people")]
+        self.helm.error().map(|units| units as f32)
+    }
+
     fn collect(&mut self, now: Instant, notices: &mut Vec<Notice>) {
         while let Some(event) = self.client.poll_event() {
             match event {
@@ -273,6 +281,7 @@ impl ClientGateway for Gateway {
                     self.was_in = true;
                     self.ask(now, SELECT, &loadout_codes(self.loadout)).ok();
                 }
+                ClientEvent::Attached => self.was_attached = true,
                 ClientEvent::ActorJoined(actor) => {
                     self.newcomers.insert(actor);
                 }
@@ -323,12 +332,14 @@ impl ClientGateway for Gateway {
     }
 
     fn status(&self) -> Status {
-        if let (Phase::Playing, Some((have, of))) = (self.client.phase(), self.content.progress()) {
-            return Status::Loading { have, of };
-        }
         match self.client.phase() {
-            Phase::Dialling | Phase::Joining | Phase::Attaching => Status::Connecting,
-            Phase::Playing | Phase::Leaving => Status::Playing,
+            Phase::Attaching if !self.was_attached => Status::Connecting,
+            Phase::Dialling | Phase::Joining => Status::Connecting,
+            Phase::Leaving => Status::Playing,
+            Phase::Attaching | Phase::Playing => match self.content.progress() {
+                Some((have, of)) => Status::Loading { have, of },
+                None => Status::Playing,
+            },
             Phase::Ended(why) => Status::Ended(match why {
                 EndReason::Unreachable => Ending::Unreachable,
                 EndReason::Refused(Failure::Refused(Reason::Unavailable | Reason::Busy)) => {

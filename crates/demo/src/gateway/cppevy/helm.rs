@@ -51,6 +51,11 @@ impl Helm {
         self.sent.push_back((now, *intent));
     }
 
+    /// How far off the ship was shown when the newest state came; nothing without a ship.
+    pub(super) fn error(&self) -> Option<f64> {
+        self.told.map(|_| self.error.1.length())
+    }
+
     /// There is no ship, or no news of it.
     pub(super) fn reset(&mut self) {
         self.told = None;

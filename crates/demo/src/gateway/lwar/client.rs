@@ -67,6 +67,17 @@ impl ClientGateway for Gateway {
         &self.client
     }
 
+    fn prediction_error(&self) -> Option<f32> {
+        let own = self.client.player()?;
+        let is_own = |entity: &Entity| {
+            entity.owner == own && kind_from_lwar(entity.kind) == Some(Kind::Ship)
+        };
+        let mut entities = self.client.entities();
+        let (_, ship) = entities.find(|(_, entity)| is_own(entity))?;
+        let (x, y) = ship.track.error();
+        Some(x.hypot(y))
+    }
+
     fn collect(&mut self, _now: Instant, notices: &mut Vec<Notice>) {
         while let Some(event) = self.client.poll_event() {
             match event {

@@ -11,6 +11,9 @@ use crate::gateway::{ArenaClient, ClientGateway, Ending, Notice, Spectator, Stat
 use crate::limits::PILOTS;
 use crate::{Intent, Loadout, OwnerId, Score, SeenId, View};
 
+/// Marks the ids of shots that the server has not confirmed: a world has far fewer entities.
+const AHEAD: u32 = 1 << 31;
+
 pub(super) struct Gateway {
     client: Client<ArenaGame>,
     own: Option<OwnerId>,
@@ -169,10 +172,12 @@ impl ArenaClient for Gateway {
         let seen = |id: tickwire_native::EntityId| SeenId(id.0);
         let ships = client.view::<Ship>().map(|(id, it)| (seen(id), it).into());
         let shots = client.view::<Shot>().map(|(id, it)| (seen(id), it).into());
+        let ahead = client.provisional::<Shot>();
+        let ahead = ahead.map(|(id, it)| (SeenId(AHEAD | id.0), it).into());
         let bodies = client.view::<Body>().map(|(id, it)| (seen(id), it).into());
         let mut view = View {
             time: now.since(Instant::ZERO),
-            seen: ships.chain(shots).chain(bodies).collect(),
+            seen: ships.chain(shots).chain(ahead).chain(bodies).collect(),
             own_ship: None,
         };
         view.set_viewer(self.own);

@@ -3,8 +3,11 @@
 use tickwire_native::Game;
 use tickwire_replica::{Archetypes, Replicate};
 
-use crate::flight::{Flight, narrow};
-use crate::{Entity, Heading, Intent, Kind, Loadout, OwnerId, Seen, SeenId, Vec2, Weapon};
+use crate::entity::Role;
+use crate::flight::{Flight, muzzle, narrow};
+use crate::{
+    Entity, Heading, Intent, Kind, Loadout, OwnerId, Seen, SeenId, Tick, Vec2, Weapon, rules,
+};
 
 /// The arena.
 pub(super) struct ArenaGame;
@@ -20,10 +23,49 @@ impl Game for ArenaGame {
 
     fn step(own: &mut Thing, controls: &Controls) {
         if let Thing::Ship(ship) = own {
-            ship.fly(&controls.intent());
+            let intent = controls.intent();
+            ship.fly(&intent);
+            ship.reload(&intent);
+        }
+    }
+
+    /// The bullet of the gun. What other weapons fire, the server tells of: a rocket steers by what is
+    /// around it, a ray ends at what it hits, and a shockwave is slow.
+    fn spawns(own: &Thing, controls: &Controls) -> Option<Thing> {
+        let Thing::Ship(ship) = own else { return None };
+        ship.has_fired().then(|| {
+            let heading = Heading::from_radians(ship.heading.into());
+            let (at, heading) = muzzle(place(ship.at), heading, place(controls.aim));
+            Thing::Shot(Shot {
+                at: [narrow(at.x), narrow(at.y)],
+                heading: narrow(heading.radians()),
+                reach: narrow(Kind::Bullet.usual_reach()),
+                health: 100,
+                kind: ShotKind::Bullet,
+                owner: ship.owner,
+            })
+        })
+    }
+
+    /// Straight ahead: what pulls at a bullet is small, and corrected.
+    fn coast(thing: &mut Thing) {
+        if let Thing::Shot(shot) = thing
+            && shot.kind == ShotKind::Bullet
+        {
+            let way = Heading::from_radians(shot.heading.into()).unit();
+            let at = place(shot.at) + way * (rules::BULLET_SPEED * rules::STEP_SECONDS);
+            shot.at = [narrow(at.x), narrow(at.y)];
         }
     }
 }
+
+/// What [`Ship::gun`] says of a ship whose client fires no gun ahead of the server.
+const NO_GUN: u8 = 4;
+
+/// [`rules::GUN_RELOAD_STEPS`], as it travels.
+const RELOAD: u8 = 9;
+
+const _: () = assert!(RELOAD as u32 == rules::GUN_RELOAD_STEPS);
 
 #[derive(Archetypes)]
 pub(super) enum Thing {
@@ -44,6 +86,12 @@ pub(super) struct Ship {
     #[replicate(range = 0..=100)]
     health: u8,
     owner: u32,
+    /// The slot of the first gun, or [`NO_GUN`].
+    #[replicate(range = 0..=4)]
+    gun: u8,
+    /// Steps until the gun is loaded; all of them right after it fired.
+    #[replicate(range = 0..=9)]
+    loading: u8,
 }
 
 /// Something that was fired.
@@ -147,9 +195,43 @@ impl Ship {
         self.speed = [next.speed_x, next.speed_y];
         self.heading = next.heading;
     }
+
+    fn reload(&mut self, intent: &Intent) {
+        self.loading = self.loading.saturating_sub(1);
+        let fires = intent.fire.get(usize::from(self.gun));
+        if self.loading == 0 && fires.is_some_and(|fires| *fires) {
+            self.loading = RELOAD;
+        }
+    }
+
+    /// Whether the last step fired the gun.
+    const fn has_fired(&self) -> bool {
+        self.gun != NO_GUN && self.loading == RELOAD
+    }
+
+    /// Says what its own client needs to fire ahead of the server.
+    pub(super) fn set_gun(&mut self, entity: &Entity, now: Tick) {
+        let Role::Ship(ship) = &entity.role else {
+            return;
+        };
+        let mut mounts = (0..NO_GUN).zip(ship.mounts.iter().copied());
+        let gun = mounts.find_map(|(slot, mount)| {
+            let mount = mount.filter(|mount| mount.weapon == Weapon::Gun)?;
+            Some((slot, mount.ready.0.saturating_sub(now.0)))
+        });
+        if let Some((slot, left)) = gun {
+            self.gun = slot;
+            self.loading = u8::try_from(left).unwrap_or(RELOAD).min(RELOAD);
+        }
+    }
 }
 
 impl Thing {
+    /// Whether a client may have fired it ahead of the server.
+    pub(super) const fn is_bullet(&self) -> bool {
+        matches!(self, Self::Shot(shot) if matches!(shot.kind, ShotKind::Bullet))
+    }
+
     /// A thing of the arena as it travels.
     pub(super) fn new(entity: &Entity) -> Self {
         let at = [narrow(entity.position.x), narrow(entity.position.y)];
@@ -165,6 +247,8 @@ impl Thing {
                     heading,
                     health,
                     owner,
+                    gun: NO_GUN,
+                    loading: 0,
                 });
             }
             kind @ (Kind::Planet | Kind::Sun) => {

@@ -141,17 +141,23 @@ impl Gateway {
         let mut gone: BTreeSet<EntityId> = self.things.keys().copied().collect();
         for (id, entity) in arena.entities() {
             gone.remove(&id);
-            let thing = Thing::new(entity);
+            let player = entity.owner.and_then(|pilot| players.get(&pilot));
+            let mut thing = Thing::new(entity);
+            // Nobody else predicts a ship, so that of a bot costs nothing.
+            if let (Thing::Ship(ship), Some(_)) = (&mut thing, player) {
+                ship.set_gun(entity, arena.tick());
+            }
             if let Some(there) = self.things.get(&id) {
                 // The wall keeps everything within range.
                 self.server.set_any(*there, &thing).ok();
                 continue;
             }
-            let pilot = entity.owner.filter(|_| matches!(thing, Thing::Ship(_)));
-            let player = pilot.and_then(|pilot| players.get(&pilot));
             let spawned = match player {
-                Some(player) => self.server.spawn_own(*player, thing),
-                None => self.server.spawn(thing),
+                Some(player) if matches!(thing, Thing::Ship(_)) => {
+                    self.server.spawn_own(*player, thing)
+                }
+                Some(player) if thing.is_bullet() => self.server.spawn_from_input(*player, thing),
+                _ => self.server.spawn(thing),
             };
             if let Ok(there) = spawned {
                 self.things.insert(id, there);

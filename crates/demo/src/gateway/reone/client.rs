@@ -11,7 +11,7 @@ use tickwire_dialects::reone::{
     Mode, ObjectId, Phase, Pilot, ScopeState, ShotLives, Shown, SnapshotSeq, Text, Vec3,
 };
 use tickwire_session::bulk::Fetched;
-use tickwire_session::{Addr, Events, Instant, PeerStats, Session};
+use tickwire_session::{Addr, Events, Instant, Session};
 use tickwire_wire::Serial;
 
 use super::flashes::Flashes;
@@ -435,14 +435,8 @@ impl ClientGateway for Gateway {
         }
     }
 
-    fn stats(&self) -> Option<PeerStats<'static>> {
-        let mut stats = None;
-        self.client
-            .visit_peers(&mut |peer| stats = Some(peer.without_name()));
-        if let Some(stats) = &mut stats {
-            stats.prediction_error = self.client.own().map(|_| self.pilot.error());
-        }
-        stats
+    fn prediction_error(&self) -> Option<f32> {
+        self.client.own().map(|_| self.pilot.error())
     }
 
     fn remark(&self) -> Option<String> {

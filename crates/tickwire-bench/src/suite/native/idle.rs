@@ -11,7 +11,7 @@ use tickwire_native::{Client, ClientConfig, Role, Server, ServerConfig, ServerEv
 use tickwire_session::{Events as _, Session};
 use tickwire_sim::{Network, addr};
 
-use super::{BODIES, Body, Field, place};
+use super::{BODIES, Body, Field};
 use crate::suite::clock::timed;
 use crate::suite::rounds::Spread;
 
@@ -60,11 +60,7 @@ impl Table {
         net.add_node(here);
         let mut server = Server::new(net.now(), [7; 32], ServerConfig::default());
         for number in 0..BODIES {
-            let at = place(number);
-            server.spawn(Body {
-                at,
-                ..Body::default()
-            })?;
+            server.spawn(Body::lying(number))?;
         }
         let clients = (0..CLIENTS).map(|number| {
             net.add_node(addr::machine(number + 2, 5_000));
@@ -90,12 +86,8 @@ impl Table {
         for _ in 0..ticks {
             while let Some(event) = self.server.poll_event() {
                 if let ServerEvent::Joined { player, .. } = event {
-                    let at = place(BODIES + player.0);
-                    let body = Body {
-                        at,
-                        ..Body::default()
-                    };
-                    self.server.spawn_own(player, body)?;
+                    self.server
+                        .spawn_own(player, Body::lying(BODIES + player.0))?;
                 }
             }
             self.server.end_tick(self.net.now());
@@ -135,7 +127,12 @@ impl Table {
     }
 }
 
+/// Places of which the client has something that it has not left since.
 fn places_held(client: &Client<Field>) -> usize {
-    let blocks = client.replica().into_iter().flat_map(|it| it.blocks());
-    blocks.map(|name| name.place).collect::<BTreeSet<_>>().len()
+    let Some(replica) = client.replica() else {
+        return 0;
+    };
+    let is_there = |name| matches!(replica.versions(name).last(), Some((_, Some(_))));
+    let held = replica.blocks().filter(|name| is_there(*name));
+    held.map(|name| name.place).collect::<BTreeSet<_>>().len()
 }

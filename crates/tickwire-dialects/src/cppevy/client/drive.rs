@@ -142,6 +142,7 @@ impl Session for Client {
         };
         let mut stats = self.uplink.stats("", state);
         stats.refused = self.counters.undecodable + self.counters.bad_data;
+        stats.queued = Some(self.stream.waiting() as u64);
         visit(&stats);
     }
 

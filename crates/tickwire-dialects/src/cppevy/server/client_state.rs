@@ -86,6 +86,11 @@ impl ClientState {
         }
     }
 
+    /// Bytes that wait on both paths.
+    pub(super) const fn queued(&self) -> usize {
+        self.stream.waiting() + self.datagrams.waiting()
+    }
+
     /// Whether more waits for it than is kept for a client that does not read.
     pub(super) const fn is_behind(&self) -> bool {
         self.stream.waiting() > STREAM_WAITING

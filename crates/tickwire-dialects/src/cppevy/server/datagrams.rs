@@ -119,14 +119,21 @@ impl Datagrams {
         }
     }
 
-    /// What it did not get of a sending that ends, it is owed alone.
-    pub(super) fn end_sending(&mut self, sending: &Sending) {
-        if !self.shared.is_empty() {
+    /// Bytes for this client alone that wait.
+    pub(super) const fn waiting(&self) -> usize {
+        self.queue.bytes()
+    }
+
+    /// What it did not get of a sending that ends, it is owed alone. Returns whether there is any.
+    pub(super) fn end_sending(&mut self, sending: &Sending) -> bool {
+        let is_cut = !self.shared.is_empty();
+        if is_cut {
             let missed = sending.states_from(self.shared.start);
             self.due.extend(missed.iter().copied());
             self.shared = 0..0;
         }
         self.budget = 0;
+        is_cut
     }
 
     /// Puts a state into the next sending.

@@ -69,6 +69,11 @@ impl Track {
         self.latest.map(|(_, shown)| shown)
     }
 
+    /// How far off it was shown when the newest update was true, by x and y; nothing after a jump.
+    pub const fn error(&self) -> (f32, f32) {
+        (self.error.x, self.error.y)
+    }
+
     /// Takes an update that was true at `timestamp`.
     pub(super) fn update(&mut self, timestamp: u32, shown: Shown) {
         if let Some((latest, _)) = self.latest {

@@ -48,7 +48,7 @@ pub(super) struct Peer {
     pub(super) broadcasts: TokenBucket,
     pub(super) renames: TokenBucket,
     pub(super) round_trip: RoundTrip,
-    updates: Updates,
+    pub(super) updates: Updates,
     pub(super) traffic: Traffic,
     pub(super) resent: u64,
     pub(super) refused: u64,
@@ -229,10 +229,11 @@ impl Peer {
         stats.round_trip = self.round_trip.mean();
         stats.jitter = self.round_trip.jitter();
         stats.traffic = self.traffic;
-        stats.resent = self.resent;
+        stats.resent = Some(self.resent);
         stats.refused = self.refused;
         stats.loss = self.controls.loss.share();
         stats.updates = self.updates;
+        stats.choke = self.updates.choke();
         stats.queued = Some(self.outbox.bytes() as u64);
         stats
     }

@@ -10,7 +10,7 @@ use super::assembly::{Known, NoRoom, Spoilt};
 use super::{Client, ClientEvent, EndReason, Phase};
 use crate::opendrakan::Reader;
 use crate::opendrakan::limits::{
-    ASSEMBLY_AGE_MAX, DATABASES_ACCEPTED, REATTACH_AFTER, RECEIVE_MAX, SEND_TICKS,
+    ASSEMBLY_AGE_MAX, DATABASES_ACCEPTED, REATTACH_AFTER, RECEIVE_MAX, SEND_TICKS, TICKS_PER_SECOND,
 };
 use crate::opendrakan::message::{Confirm, Message, Way};
 use crate::opendrakan::snapshot::Snapshot;
@@ -157,6 +157,7 @@ impl Client {
         // Too late to be shown, but good to refer to.
         self.counters.late += u64::from(self.timeline.insert(time, snapshot).is_err());
         self.note_loss(tick);
+        self.time_reference(now, confirm.reference);
         if self.acknowledged.is_none_or(|newest| newest < tick) {
             self.acknowledged = Some(tick);
             self.acknowledge_due = true;
@@ -180,6 +181,18 @@ impl Client {
         if !is_full || self.clock.time_at(now).is_none() {
             self.clock_is_rough |= is_full;
             self.clock.add_arrival(now, time);
+        }
+    }
+
+    /// A server refers to the newest snapshot that was acknowledged: the first that refers to one tells how long its
+    /// acknowledgement and this took, and half a period, on average, until the server sent again.
+    fn time_reference(&mut self, now: Instant, reference: Tick) {
+        let timed = self.timed_ack.take_if(|(tick, _)| reference >= *tick);
+        // Of a later reference, the acknowledgement that was timed got lost.
+        if let Some((_, left)) = timed.filter(|(tick, _)| reference == *tick) {
+            let waited = Duration::from_secs(SEND_TICKS) / (2 * TICKS_PER_SECOND);
+            let took = now.since(left).saturating_sub(waited);
+            self.uplink.round_trip.add_sample(took);
         }
     }
 

@@ -35,8 +35,6 @@ pub(super) struct SnapshotSender {
     flight: Option<Flight>,
     round_trip: RoundTrip,
     updates: Updates,
-    /// Snapshots that were not sent for lack of budget.
-    held_back: u64,
     resent: u64,
 }
 
@@ -105,7 +103,6 @@ impl SnapshotSender {
             flight: None,
             round_trip: RoundTrip::new(),
             updates: Updates::NONE,
-            held_back: 0,
             resent: 0,
         }
     }
@@ -145,7 +142,9 @@ impl SnapshotSender {
         });
         if let Some(flight) = &self.flight {
             let waits = is_send_tick && !flight.is_repeated();
-            self.held_back += u64::from(waits);
+            if waits {
+                self.updates.hold_back();
+            }
             self.send_on(now, is_send_tick);
             return waits.then_some(Skipped::OverBudget);
         }
@@ -153,7 +152,7 @@ impl SnapshotSender {
             return None;
         }
         if !self.budget.has_room(now) {
-            self.held_back += 1;
+            self.updates.hold_back();
             return Some(Skipped::OverBudget);
         }
         self.updates.add(now);
@@ -283,9 +282,9 @@ impl SnapshotSender {
     pub(super) fn add_to(&self, stats: &mut PeerStats<'_>) {
         stats.round_trip = self.round_trip.mean();
         stats.jitter = self.round_trip.jitter();
-        stats.resent = self.resent;
+        stats.resent = Some(self.resent);
         stats.updates = self.updates;
-        stats.choke = Some(self.updates.choke(self.held_back));
+        stats.choke = self.updates.choke();
     }
 }
 

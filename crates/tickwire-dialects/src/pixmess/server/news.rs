@@ -9,7 +9,7 @@
 
 use alloc::collections::VecDeque;
 
-use tickwire_session::{Instant, PeerId, StreamId};
+use tickwire_session::{Instant, Peer, PeerId, StreamId};
 
 use crate::pixmess::limits::{
     NEWS_A_TURN, NEWS_AT_ONCE, NEWS_COMPARED, NEWS_COST, NEWS_WAITING_MAX,
@@ -103,8 +103,11 @@ impl Server {
         }
         self.news.queue.pop_front();
         let work = self.tell_news(id);
-        if let Some(peer) = self.peers.table.get_mut(id) {
-            peer.link.updates.add(now);
+        if let Some(Peer { link, state }) = self.peers.table.get_mut(id) {
+            match state.turn {
+                Turn::Missed => link.updates.hold_back(),
+                Turn::Queued | Turn::UpToDate => link.updates.add(now),
+            }
         }
         self.news.busy_until = self.news.busy_until.max(now) + NEWS_COST * work;
         true

@@ -103,7 +103,7 @@ impl Session for Client {
             Phase::Ended(_) => "Ended",
         };
         let mut stats = self.connection.link.stats(self.connection.name(), state);
-        stats.resent = self.packets.resent();
+        stats.resent = Some(self.packets.resent());
         stats.refused = self.counters.undecodable;
         stats.loss = self.loss.share();
         stats.updates = self.reception.updates;

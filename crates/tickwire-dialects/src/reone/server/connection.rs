@@ -78,6 +78,11 @@ impl Connection {
         Ok(core::mem::replace(&mut self.talk, Talk::Over))
     }
 
+    /// Bytes that wait.
+    pub(super) const fn waiting(&self) -> usize {
+        self.outbox.waiting()
+    }
+
     pub(super) fn push(&mut self, frame: &DownFrame<'_>) -> Result<(), Full> {
         self.outbox.push(|out| encode_frame::<Down>(frame, out))
     }

@@ -100,11 +100,13 @@ impl Session for Server {
 
     fn visit_peers(&self, visit: &mut dyn FnMut(&PeerStats<'_>)) {
         for (_, peer) in self.peers.iter() {
-            visit(&match &peer.state.talk {
+            let mut stats = match &peer.state.talk {
                 Talk::Greeting => peer.link.stats("", "Greeting"),
                 Talk::Client(client) => client.stats(&peer.link),
                 Talk::Over => peer.link.stats("", "Closing"),
-            });
+            };
+            stats.queued = Some(peer.state.waiting() as u64);
+            visit(&stats);
         }
     }
 
