@@ -155,7 +155,8 @@ fn reliable_and_unreliable_messages_come_in_any_order() {
         Framed::Unreliable(forward(ann, 2, 1)),
         reliable(3, chat(ann, "behind")),
     ];
-    s.send_bytes(ANN, &datagram(s.header(ANN), &messages));
+    let header = s.header(ANN);
+    s.send_bytes(ANN, &datagram(header, &messages));
     assert!(goes_forward(&mut s, ann));
     assert_eq!(s.events().len(), 2, "both chats");
 }
