@@ -42,7 +42,7 @@ fn the_dashboard_s_pages_are_opened_resized_and_left() {
     wait_for_width(&terminal, 80);
     terminal.press("c");
     terminal.wait_for_text("6 clients");
-    terminal.wait_for_text("0 clients");
+    terminal.wait_for_text("name▲");
     terminal.wait_for("bars", |screen| {
         screen.contains('▇') || screen.contains('█')
     });
