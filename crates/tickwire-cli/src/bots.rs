@@ -159,9 +159,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         metrics: args.metrics.open()?,
         report: Report::new(args.protocol.name, args.count),
     };
-    if let Some(metrics) = &load.metrics {
-        eprintln!("tickwire: metrics at {}", metrics.url());
-    }
+    load.metrics.iter().for_each(Metrics::announce);
     load.play(&stop)?;
     if let Some(failure) = load.failure() {
         eprintln!("tickwire: {failure}");

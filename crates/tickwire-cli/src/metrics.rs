@@ -91,6 +91,11 @@ impl Metrics {
         format!("http://{}/metrics", self.addr)
     }
 
+    /// Says where they are, once.
+    pub(crate) fn announce(&self) {
+        eprintln!("tickwire: metrics at {}", self.url());
+    }
+
     /// Replaces what is told.
     pub(crate) fn set(&self, report: Report) {
         *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(report);

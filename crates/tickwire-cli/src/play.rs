@@ -35,6 +35,7 @@ use crate::address;
 use crate::arena_canvas::{Blast, Blasts, Camera, Zoom};
 use crate::capture::CaptureArgs;
 use crate::conditions::{Lags, NetworkArgs};
+use crate::metrics::{Metrics, MetricsArgs};
 use crate::misuse::Misuse;
 use crate::name;
 use crate::quic;
@@ -91,6 +92,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     capture: CaptureArgs,
+
+    #[command(flatten)]
+    metrics: MetricsArgs,
 
     #[command(flatten)]
     encryption: quic::ClientArgs,
@@ -170,8 +174,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let lags = Lags::of_clients(&args.network);
     let felt = lags.network().map(|network| format!(" ({network})"));
+    let metrics = args.metrics.open()?;
+    metrics.iter().for_each(Metrics::announce);
     let seat = Seat {
         stop,
+        metrics,
+        protocol: args.protocol.name,
         title: format!("{} {route}{}", args.protocol.name, felt.unwrap_or_default()),
         name: args.name.clone(),
         driver,

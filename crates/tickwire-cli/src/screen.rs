@@ -35,6 +35,9 @@ pub(crate) const FRAME: Duration = Duration::from_millis(33);
 /// How long the thread waits for a key before it looks for a picture.
 const GLANCE: Duration = Duration::from_millis(10);
 
+/// How long it waits for the next one: with no time at all, crossterm does not look.
+const BREATH: Duration = Duration::from_millis(1);
+
 /// Keys and movements of the mouse that may wait for the loop.
 const EVENTS_WAITING: usize = 256;
 
@@ -169,7 +172,7 @@ fn show<P>(
             resized |= matches!(event, Event::Resize(..));
             // Full: nobody listens, and what is old news by then is better lost.
             heard.try_send(event).ok();
-            patience = Duration::ZERO;
+            patience = BREATH;
         }
         let newer = slot.lock().take();
         let is_news = newer.is_some() || resized;

@@ -50,6 +50,9 @@ pub const BLOCKS_HELD_MAX: usize = 8_192;
 /// Bytes of versions that a replica holds: 65 of each of 1,000 blocks with 15 lanes.
 pub const VERSION_BYTES_MAX: usize = 256 << 20;
 
+/// Blocks of the first view that a client has to receive before it is ready: a replica holds no more.
+pub const FIRST_VIEW_MAX: usize = BLOCKS_HELD_MAX;
+
 /// Leaves and gones that a replica remembers. A client that crosses a hundred cells a second leaves some
 /// 400 places within a [`WINDOW`], which is for how long they are remembered.
 pub const LEFT_MAX: usize = 16_384;

@@ -16,6 +16,7 @@
 //! How packets travel, and how acknowledgements come back, is left to others.
 
 mod client;
+mod first_view;
 mod flight;
 mod interest;
 mod knowledge;
@@ -238,10 +239,11 @@ impl Clients {
         }
     }
 
-    /// Whether a client has received everything that was visible when it joined.
+    /// Whether a client has received everything that was in view when it was first sent something, as far
+    /// as that was not gone or out of view before.
     pub fn is_ready(&self, client: ClientId) -> bool {
         let client = self.clients.get(client.0 as usize);
-        client.is_some_and(|client| client.as_ref().is_some_and(|client| client.is_ready))
+        client.is_some_and(|client| client.as_ref().is_some_and(Client::is_ready))
     }
 
     /// Whether a client goes on without confirming what is gone: more than [`LEFT_MAX`](crate::limits::LEFT_MAX)

@@ -78,8 +78,8 @@ metrics! {
     Gauge SNAPSHOT_AGE "snapshot_age_seconds" "How long ago the newest state came or went.";
     Gauge PREDICTION_ERROR "prediction_error_units" "How far off the last prediction was.";
     Gauge QUEUED "queued_bytes" "Bytes of messages that wait to be sent or acknowledged.";
-    Counter SNAPSHOTS "snapshots_total" "States of the world that came or went.";
     Counter RESENT "resent_total" "Messages sent again for lack of an acknowledgement.";
+    Counter SNAPSHOTS "snapshots_total" "States of the world that came or went.";
     Counter REFUSED "refused_total" "Datagrams and messages of the peer that were refused.";
     Counter PACKETS_IN "packets_in_total" "Datagrams, or pieces of a stream, received.";
     Counter PACKETS_OUT "packets_out_total" "Datagrams, or pieces of a stream, sent.";

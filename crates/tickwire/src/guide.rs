@@ -6,6 +6,7 @@
 //! - [Messages, events and questions](#messages-events-and-questions)
 //! - [Bulk](#bulk)
 //! - [Testing with the simulator](#testing-with-the-simulator)
+//! - [Through routers](#through-routers)
 //! - [Going to production](#going-to-production)
 //! - [Coming from renet, lightyear or ENet](#coming-from-renet-lightyear-or-enet)
 //! - [What Tickwire does not do](#what-tickwire-does-not-do)
@@ -100,7 +101,7 @@
 //!
 //! ```
 //! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/duel.rs"));
-//! use tickwire::{PlayerId, Server, WorldError};
+//! use tickwire::{Past, PlayerId, Server, WorldError};
 //!
 //! /// After `advance_all`, for each player.
 //! fn shoot(server: &mut Server<Duel>, player: PlayerId) -> Result<(), WorldError> {
@@ -110,16 +111,18 @@
 //!     if !server.input(player).fire {
 //!         return Ok(());
 //!     }
-//!     let hit = server.past(player).and_then(|past| {
-//!         let mut others = past.iter::<Ship>().filter(|(id, _)| *id != own);
-//!         others.find(|(_, ship)| is_in_line(&shooter, ship)).map(|(id, _)| id)
-//!     });
+//!     let hit = server.past(player).and_then(|past| aimed_at(&past, own, &shooter));
 //!     // What was aimed at is in the past; what is hit is the ship as it is now, if it still is.
 //!     if let Some((id, mut ship)) = hit.and_then(|id| Some((id, server.get::<Ship>(id)?))) {
 //!         ship.health = ship.health.saturating_sub(10);
 //!         server.set(id, &ship)?;
 //!     }
 //!     Ok(())
+//! }
+//!
+//! fn aimed_at(past: &Past<'_, Thing>, own: EntityId, shooter: &Ship) -> Option<EntityId> {
+//!     let mut others = past.iter::<Ship>().filter(|(id, _)| *id != own);
+//!     others.find(|(_, ship)| is_in_line(shooter, ship)).map(|(id, _)| id)
 //! }
 //!
 //! fn is_in_line(shooter: &Ship, other: &Ship) -> bool {
@@ -144,7 +147,10 @@
 //! ahead goes after [`PROVISIONAL_PATIENCE`](crate::native::limits::PROVISIONAL_PATIENCE).
 //!
 //! ```
-//! use tickwire::{Archetypes, Client, Game, PlayerId, Replicate, Server, WorldError};
+//! use std::collections::BTreeMap;
+//! use tickwire::{
+//!     Archetypes, Client, ClientEvent, EntityMap, Game, PlayerId, ProvisionalId, Replicate, Server, WorldError,
+//! };
 //!
 //! #[derive(Clone, Debug, Default, Replicate)]
 //! struct Gun { #[replicate(position, step = 0.01)] at: [f32; 2] }
@@ -188,10 +194,26 @@
 //!     Ok(())
 //! }
 //!
+//! struct Sprite;
+//!
 //! /// On the client, in each frame.
-//! fn draw(client: &Client<Range>) {
-//!     let ahead = client.provisional::<Shot>().map(|(_, shot)| shot);
-//!     for shot in client.view::<Shot>().map(|(_, shot)| shot).chain(ahead) {
+//! fn draw(
+//!     client: &mut Client<Range>,
+//!     ahead: &mut BTreeMap<ProvisionalId, Sprite>,
+//!     sprites: &mut EntityMap<Sprite>,
+//! ) {
+//!     while let Some(event) = client.event() {
+//!         sprites.follow(&event, |_id, _archetype| Sprite);
+//!         if let ClientEvent::Replaced { provisional, by } = event {
+//!             // The same sprite stands for the server's shot, with the sparks that it has made so far.
+//!             ahead.remove(&provisional).map(|sprite| sprites.insert(by, sprite));
+//!         }
+//!     }
+//!     for (id, shot) in client.provisional::<Shot>() {
+//!         let _sprite = ahead.entry(id).or_insert(Sprite);
+//!         println!("a shot at {:?}", shot.at);
+//!     }
+//!     for (_, shot) in client.view::<Shot>() {
 //!         println!("a shot at {:?}", shot.at);
 //!     }
 //! }
@@ -245,19 +267,30 @@
 //!
 //! ```
 //! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/duel.rs"));
-//! use tickwire::{SayError, Server, ServerEvent, To};
+//! use tickwire::{Question, SayError, Server, ServerEvent, To};
 //!
-//! fn listen(server: &mut Server<Duel>, event: ServerEvent<Duel>) -> Result<(), SayError> {
+//! /// Mines take a moment to be made: those who asked for some are in the yard's list.
+//! fn listen(
+//!     server: &mut Server<Duel>,
+//!     yard: &mut Vec<(Question, u8)>,
+//!     event: ServerEvent<Duel>,
+//! ) -> Result<(), SayError> {
 //!     match event {
 //!         ServerEvent::Said { player, message: Up::Chat { text } } => {
 //!             server.say(To::AllBut(player), &Down::Chat { text })
 //!         }
 //!         ServerEvent::Asked { question, message: Up::BuyMines { count } } if count <= 3 => {
-//!             server.answer(question, Some(&Down::Bought { count }))
+//!             yard.push((question, count));
+//!             Ok(())
 //!         }
 //!         ServerEvent::Asked { question, .. } => server.answer(question, None),
 //!         _ => Ok(()),
 //!     }
+//! }
+//!
+//! /// Mines are ready; who asked may be gone, which is no matter.
+//! fn deliver(server: &mut Server<Duel>, yard: &mut Vec<(Question, u8)>) -> Result<(), SayError> {
+//!     yard.drain(..).try_for_each(|(question, count)| server.answer(question, Some(&Down::Bought { count })))
 //! }
 //!
 //! /// Everybody sees the explosion with the tick that it belongs to, not before the shot.
@@ -359,7 +392,7 @@
 //! ```no_run
 //! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/duel.rs"));
 //! use tickwire::rendezvous::MemberEvent;
-//! use tickwire::{Client, Error, Server};
+//! use tickwire::{Client, Error, Joining, Server};
 //!
 //! const RENDEZVOUS: &str = "203.0.113.7:27478";
 //!
@@ -375,22 +408,33 @@
 //!     }
 //! }
 //!
-//! fn join(code: &str) -> Result<(), Error> {
-//!     let mut joining = Client::<Duel>::join(code, RENDEZVOUS, "Grace")?;
-//!     let mut client = loop {
-//!         if let Some(client) = joining.update()? {
-//!             break client;
+//! /// What the player looks at.
+//! enum Screen {
+//!     Looking(Joining<Duel>),
+//!     Playing(Client<Duel>),
+//! }
+//!
+//! fn join(code: &str) -> Result<Screen, Error> {
+//!     Ok(Screen::Looking(Client::join(code, RENDEZVOUS, "Grace")?))
+//! }
+//!
+//! /// Once a frame: the screen after it.
+//! fn update(screen: Screen, code: &str) -> Result<Screen, Error> {
+//!     match screen {
+//!         Screen::Looking(mut joining) => {
+//!             let found = joining.update()?;
+//!             Ok(found.map_or(Screen::Looking(joining), Screen::Playing))
 //!         }
-//!         // Draw a frame: "looking for the game".
-//!     };
-//!     loop {
-//!         client.update()?;
-//!         while let Some(event) = client.meeting_event() {
-//!             match event {
-//!                 MemberEvent::Path { kind, to } => println!("the path is {}, over {to}", kind.word()),
-//!                 MemberEvent::PathLost { .. } => return join(code),
-//!                 _ => {}
+//!         Screen::Playing(mut client) => {
+//!             client.update()?;
+//!             while let Some(event) = client.meeting_event() {
+//!                 match event {
+//!                     MemberEvent::Path { kind, to } => println!("the path is {}, over {to}", kind.word()),
+//!                     MemberEvent::PathLost { .. } => return join(code),
+//!                     _ => {}
+//!                 }
 //!             }
+//!             Ok(Screen::Playing(client))
 //!         }
 //!     }
 //! }
@@ -420,9 +464,45 @@
 //!   [`Late`](crate::ServerEvent::Late). While it is late, nobody new is let in.
 //! - **Figures.** [`visit_peers`](crate::Session::visit_peers) and
 //!   [`visit_counters`](crate::Session::visit_counters) of [`session`](crate::Server::session) give round trips,
-//!   bytes and what was refused, and why.
+//!   bytes and what was refused, and why, under the same names for every protocol.
 //! - **The end.** [`shut_down`](crate::Server::shut_down) tells everybody; a process that is just killed is found
 //!   out after [`SILENCE`](crate::native::limits::SILENCE).
+//!
+//! A server with a certificate that an authority signed, a client that trusts this authority, and who has a slow
+//! network:
+//!
+//! ```no_run
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/duel.rs"));
+//! use std::error::Error;
+//! use std::path::Path;
+//! use std::time::Duration;
+//! use tickwire::session::PeerStats;
+//! use tickwire::{Client, Form, Identity, Role, Server, ServerAt, ServerConfig, Session as _, Trust};
+//!
+//! fn open() -> Result<Server<Duel>, Box<dyn Error>> {
+//!     let identity = Identity::from_pem_files(Path::new("chain.pem"), Path::new("key.pem"))?;
+//!     // On a wide network, time is worth more than bytes.
+//!     let config = ServerConfig { players: 64, form: Form::Packed, ..ServerConfig::default() };
+//!     Ok(Server::listen("0.0.0.0:7777".parse()?, config, identity)?)
+//! }
+//!
+//! fn look_on() -> Result<Client<Duel>, Box<dyn Error>> {
+//!     let server = ServerAt {
+//!         addr: "203.0.113.7:7777".parse()?,
+//!         name: "duel.example".into(),
+//!         trust: Trust::Authorities("authorities.pem".into()),
+//!     };
+//!     Ok(Client::connect_with(server, "Ada", Role::Spectator)?)
+//! }
+//!
+//! fn tell_who_is_far(server: &Server<Duel>) {
+//!     server.session().visit_peers(&mut |peer: &PeerStats<'_>| match peer.round_trip {
+//!         Some(far) if far > Duration::from_millis(200) => println!("{} is {far:?} away", peer.name),
+//!         _ => {}
+//!     });
+//! }
+//! # fn main() {}
+//! ```
 //!
 //! # Coming from renet, lightyear or ENet
 //!

@@ -202,30 +202,30 @@ impl Report {
     /// What is to be told while they play.
     pub(super) fn metrics(&self, now: Instant, players: &[Player]) -> server::Report {
         let mut counters: BTreeMap<&'static str, u64> = BTreeMap::new();
-        let mut clients = Vec::new();
+        let mut report = server::Report {
+            time: now,
+            ..server::Report::default()
+        };
+        let mut playing = 0;
         for (number, player) in players.iter().enumerate() {
-            let figures = player.body.gateway().figures();
-            figures.visit_counters(&mut |name, count| *counters.entry(name).or_default() += count);
-            clients.extend(player.stats().map(|stats| server::Client {
-                name: format!("bot-{}", number + 1),
-                protocol: self.protocol,
-                stats,
-                rates: server::Rates::default(),
-            }));
+            let name = format!("bot-{}", number + 1);
+            let mut one =
+                server::Report::of_client(now, self.protocol, name, player.body.gateway());
+            report.clients.append(&mut one.clients);
+            for door in one.doors {
+                playing += door.players;
+                for (name, count) in door.counters {
+                    *counters.entry(name).or_default() += count;
+                }
+            }
         }
-        let plays = |player: &&Player| player.status() == Status::Playing;
-        let door = server::Door {
+        report.doors.push(server::Door {
             protocol: self.protocol,
-            players: players.iter().filter(plays).count(),
+            players: playing,
             counters: counters.into_iter().collect(),
             grown: Vec::new(),
-        };
-        server::Report {
-            time: now,
-            doors: vec![door],
-            clients,
-            ..server::Report::default()
-        }
+        });
+        report
     }
 
     /// A sentence for everything that is not good enough.

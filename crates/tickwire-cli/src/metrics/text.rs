@@ -14,7 +14,11 @@ const PEERS_MAX: usize = 1_000;
 
 pub(super) fn render(report: &Report) -> String {
     let mut page = Page(String::new());
-    page.write_server(report);
+    // A client has no steps of a world.
+    if !report.span.is_zero() {
+        page.write_server(report);
+    }
+    page.write_players(report);
     page.write_counters(report);
     page.write_peers(report);
     page.0
@@ -58,6 +62,9 @@ impl Page {
         let entities = "Entities in all worlds.";
         #[expect(clippy::cast_precision_loss, reason = "few enough to be counted")]
         self.gauge("entities", entities, report.entities as f64);
+    }
+
+    fn write_players(&mut self, report: &Report) {
         let players = "Players, by protocol.";
         self.family("players", players, Kind::Gauge);
         for door in &report.doors {
@@ -78,6 +85,9 @@ impl Page {
                     "tickwire_events_total{{protocol=\"{protocol}\",event=\"{event}\"}} {count}"
                 ));
             }
+        }
+        if report.network.is_empty() {
+            return;
         }
         let about = "What the sockets did, by name.";
         self.family("network_total", about, Kind::Counter);

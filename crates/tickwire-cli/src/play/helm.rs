@@ -231,7 +231,7 @@ mod tests {
             kind,
             column: 60,
             row: 10,
-            modifiers: ratatui::crossterm::event::KeyModifiers::NONE,
+            modifiers: crossterm::event::KeyModifiers::NONE,
         };
         helm.handle_mouse(
             Instant::ZERO,

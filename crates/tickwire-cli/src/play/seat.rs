@@ -22,9 +22,11 @@ use super::netgraph::NetGraph;
 use super::replay::TapeLine;
 use crate::capture::{self, CaptureFile};
 use crate::conditions::Lags;
+use crate::metrics::Metrics;
 use crate::quic::Route;
 use crate::record::RecordFile;
 use crate::screen::{self, FRAME, Input, Screen};
+use crate::serve::report::Report;
 use crate::stop::Stop;
 
 /// How long a player who leaves waits for the server's answer.
@@ -44,6 +46,8 @@ pub(super) struct Seat {
     pub(super) name: String,
     pub(super) record: Option<RecordFile>,
     pub(super) capture: Option<CaptureFile>,
+    pub(super) metrics: Option<Metrics>,
+    pub(super) protocol: &'static str,
     /// How the server is reached.
     pub(super) route: Route,
     /// The network that the player asked for.
@@ -125,6 +129,7 @@ impl Seat {
         let Rect { width, height, .. } = screen::area();
         let mut next_step = self.driver.now();
         let mut next_frame = next_step;
+        let mut next_second = next_step;
         game.handle(next_step, Event::Resize(width, height));
         while !game.leaves() && !self.stop.is_asked() && screen.is_open() {
             self.drive(next_step, game.parts().0, Driver::run_until)?;
@@ -149,6 +154,11 @@ impl Seat {
                 .iter()
                 .for_each(|notice| game.handle_notice(now, notice));
             let (gateway, margin) = game.parts();
+            if let Some(metrics) = self.metrics.as_ref().filter(|_| now >= next_second) {
+                next_second = now + Duration::from_secs(1);
+                let name = margin.name.clone();
+                metrics.set(Report::of_client(now, self.protocol, name, gateway));
+            }
             margin.stage = match gateway.status() {
                 Status::Ended(ending) => return Ok(Some(ending)),
                 Status::Connecting => Stage::Connecting,

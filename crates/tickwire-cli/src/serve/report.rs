@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use tickwire_demo::gateway::{ClientGateway, Status};
 use tickwire_demo::{OwnerId, STEP};
 use tickwire_session::{Instant, PeerStats};
 
@@ -81,6 +82,36 @@ impl Rates {
 }
 
 impl Report {
+    /// What a client's own session has to say: no steps, one client.
+    pub(crate) fn of_client(
+        time: Instant,
+        protocol: &'static str,
+        name: String,
+        gateway: &dyn ClientGateway,
+    ) -> Self {
+        let mut counters = Vec::new();
+        let mut count = |name, count| counters.push((name, count));
+        gateway.figures().visit_counters(&mut count);
+        let client = gateway.stats().map(|stats| Client {
+            name,
+            protocol,
+            stats,
+            rates: Rates::default(),
+        });
+        let door = Door {
+            protocol,
+            players: usize::from(gateway.status() == Status::Playing),
+            counters,
+            grown: Vec::new(),
+        };
+        Self {
+            time,
+            doors: vec![door],
+            clients: client.into_iter().collect(),
+            ..Self::default()
+        }
+    }
+
     /// The share of its steps that there was time for.
     #[expect(clippy::cast_precision_loss, reason = "steps of a second")]
     pub(crate) fn tick_rate_kept(&self) -> f64 {

@@ -38,7 +38,7 @@ fn every_protocol_tells_how_often_it_hears_of_the_world() {
             .sum();
         assert!(counted > 0, "{protocol}: {report}");
         let metrics = &report["metrics"];
-        for name in ["bytes_in_total", "snapshots_total", "resent_total"] {
+        for name in ["bytes_in_total", "snapshots_total", "refused_total"] {
             assert!(metrics[name].is_number(), "{protocol}, {name}: {report}");
         }
         assert!(

@@ -4,7 +4,8 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use crate::command::{run, start};
+use crate::command::{run, serve, start};
+use crate::pty::Terminal;
 
 /// What a server of metrics answers.
 fn ask(addr: SocketAddr, request: &[u8]) -> String {
@@ -49,7 +50,7 @@ fn address(line: &str) -> SocketAddr {
 const PROTOCOLS: [&str; 6] = ["native", "lwar", "cppevy", "pixmess", "opendrakan", "reone"];
 
 #[test]
-fn every_protocol_is_measured_under_the_same_names() {
+fn servers_export_what_the_table_says() {
     let mut arguments = vec!["serve", "all", "--bots", "6", "--metrics", "0"];
     let listen: Vec<_> = PROTOCOLS.map(|name| format!("{name}=127.0.0.1:0")).into();
     for place in &listen {
@@ -57,31 +58,12 @@ fn every_protocol_is_measured_under_the_same_names() {
     }
     let server = start(&arguments);
     let addr = address(&server.line_with("metrics at http://127.0.0.1:"));
-    let sample = |name: &str, protocol: &str| format!("tickwire_{name}{{protocol=\"{protocol}\",");
-    let names = [
-        "peer_snapshot_age_seconds",
-        "peer_snapshots_total",
-        "peer_bytes_in_total",
-        "peer_packets_out_total",
-        "peer_resent_total",
-        "events_total",
-    ];
-    let text = metrics_when(addr, |text| {
-        let mut samples = PROTOCOLS
-            .iter()
-            .flat_map(|protocol| names.iter().map(move |name| sample(name, protocol)));
-        samples.all(|sample| text.contains(&sample))
-    });
+    let text = check_documented(addr, &PROTOCOLS, &["both", "server"]);
     for line in [
         "# TYPE tickwire_step_seconds gauge",
         "tickwire_step_seconds{quantile=\"0.99\"} ",
         "tickwire_tick_rate_kept_ratio ",
         "tickwire_players{protocol=\"native\"} 1",
-        // Of the other servers one never asks for an answer, and another once in a while.
-        "tickwire_peer_round_trip_seconds{protocol=\"native\",",
-        "tickwire_peer_round_trip_seconds{protocol=\"reone\",",
-        "tickwire_peer_choke_ratio{protocol=\"opendrakan\",",
-        "tickwire_peer_queued_bytes{protocol=\"pixmess\",",
         "# TYPE tickwire_peer_bytes_in_total counter",
         "tickwire_events_total{protocol=\"lwar\",event=\"truncated\"} 0",
         "tickwire_network_total{event=\"datagrams_received\"} ",
@@ -100,6 +82,103 @@ fn every_protocol_is_measured_under_the_same_names() {
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let value = line.rsplit(' ').next().unwrap();
         assert!(value.parse::<f64>().is_ok(), "{line}");
+    }
+}
+
+/// Which figures one side of a protocol exports, and which it does not, by `docs/METRICS.md`.
+fn documented(protocol: &str, sides: &[&str]) -> (Vec<String>, Vec<String>) {
+    let page = include_str!("../../../../docs/METRICS.md");
+    let (_, table) = page.split_once("| name | native").expect("the table");
+    let rows = table
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'));
+    let column = PROTOCOLS
+        .iter()
+        .position(|name| *name == protocol)
+        .expect("a protocol");
+    let (mut exported, mut missing) = (Vec::new(), Vec::new());
+    for row in rows {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let (name, cell) = (cells[1], cells[2 + column]);
+        let sample = format!("tickwire_peer_{name}{{protocol=\"{protocol}\",");
+        if sides.contains(&cell.trim_end_matches('*')) {
+            exported.push(sample);
+        } else if !cell.ends_with('*') {
+            missing.push(sample);
+        }
+    }
+    assert_eq!(
+        exported.len() + missing.len(),
+        rows_expected(protocol, sides)
+    );
+    (exported, missing)
+}
+
+/// Every figure has a row; of two, a server of pixmess may or may not have a value.
+fn rows_expected(protocol: &str, sides: &[&str]) -> usize {
+    let unknown = protocol == "pixmess" && sides.contains(&"server");
+    tickwire_session::stats::METRICS.len() - if unknown { 2 } else { 0 }
+}
+
+#[track_caller]
+fn check_documented(addr: SocketAddr, protocols: &[&str], sides: &[&str]) -> String {
+    let tables: Vec<_> = protocols
+        .iter()
+        .map(|protocol| documented(protocol, sides))
+        .collect();
+    let mut exported = tables.iter().flat_map(|(exported, _)| exported);
+    let text = metrics_when(addr, |text| {
+        exported.clone().all(|sample| text.contains(sample))
+    });
+    assert!(exported.next().is_some());
+    for sample in tables.iter().flat_map(|(_, missing)| missing) {
+        assert!(!text.contains(sample), "{sample} is not in the table");
+    }
+    text
+}
+
+/// An address of its own, which nobody else takes a port of: a client says where its metrics are on standard error, or
+/// on a screen that is gone a moment later.
+fn own_address() -> SocketAddr {
+    let free = TcpListener::bind("127.0.77.1:0").expect("loopback has more than one address");
+    free.local_addr().expect("it is bound")
+}
+
+#[track_caller]
+fn wait_until_open(addr: SocketAddr) {
+    for _ in 0..600 {
+        if TcpStream::connect(addr).is_ok() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("nobody listens at {addr}");
+}
+
+#[test]
+fn bots_export_what_the_table_says_and_nothing_of_a_server() {
+    for protocol in PROTOCOLS {
+        let addr = own_address();
+        let load = ["bots", protocol, "--in-process", "--seconds", "600"];
+        let _bots = start(&[&load[..], &["--metrics", &addr.to_string()]].concat());
+        wait_until_open(addr);
+        let text = check_documented(addr, &[protocol], &["both", "client"]);
+        for name in ["step_seconds", "tick_rate", "entities", "network_total"] {
+            assert!(!text.contains(name), "{name} is a server's: {text}");
+        }
+    }
+}
+
+#[test]
+fn play_exports_what_the_table_says() {
+    for protocol in PROTOCOLS {
+        let (_server, server) = serve(protocol, &[]);
+        let addr = own_address();
+        let terminal = Terminal::play_with(protocol, server, &["--metrics", &addr.to_string()]);
+        wait_until_open(addr);
+        check_documented(addr, &[protocol], &["both", "client", "play"]);
+        terminal.leave();
     }
 }
 

@@ -42,7 +42,7 @@ fn the_dashboard_s_pages_are_opened_resized_and_left() {
     wait_for_width(&terminal, 80);
     terminal.press("c");
     terminal.wait_for_text("6 clients");
-    terminal.wait_for_text("name▲");
+    terminal.wait_for_text("0 clients");
     terminal.wait_for("bars", |screen| {
         screen.contains('▇') || screen.contains('█')
     });
@@ -171,4 +171,22 @@ fn the_lab_ends_well_for_whoever_reads_little_and_badly_for_whoever_asks_nonsens
         done.stderr.contains("does not get in on this network"),
         "{done:?}"
     );
+}
+
+#[test]
+fn a_key_pressed_in_the_moment_of_a_resize_is_heard() {
+    let mut terminal =
+        Terminal::start(&["serve", "lwar", "--listen", "127.0.0.1:0", "--dashboard"]);
+    terminal.wait_for_text("step p50");
+    // A key that is lost leaves the other page.
+    for turn in 0..10 {
+        terminal.resize(80 + turn % 2, 24);
+        terminal.press("c");
+        terminal.wait_for_text("0 clients");
+        terminal.resize(90 + turn % 2, 24);
+        terminal.press("a");
+        terminal.wait_for_text("step p50");
+    }
+    terminal.press("q");
+    assert_eq!(terminal.wait(), 0);
 }

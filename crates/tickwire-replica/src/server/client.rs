@@ -6,6 +6,7 @@
 
 use alloc::vec::Vec;
 
+use super::first_view::FirstView;
 use super::flight::Flights;
 use super::interest::Interest;
 use super::knowledge::{Knowledge, KnownId};
@@ -32,10 +33,9 @@ pub(super) struct Client {
     credit: usize,
     /// Sends after which something on its way is taken for lost.
     pub(super) overdue: u64,
-    joined: SendIndex,
+    first_view: FirstView,
     /// The last send before which an acknowledgement came.
     heard: SendIndex,
-    pub(super) is_ready: bool,
     /// Whether a place in view cannot be entered yet.
     is_waiting: bool,
     /// The last time that everything was cleared.
@@ -86,9 +86,8 @@ impl Client {
             budget: usize::MAX,
             credit: 0,
             overdue: 4,
-            joined,
+            first_view: FirstView::Unseen,
             heard: joined,
-            is_ready: false,
             is_waiting: false,
             cleared,
             turn: Turn::default(),
@@ -128,12 +127,15 @@ impl Client {
             pending,
             plan,
             places,
+            first_view,
             ..
         } = self;
+        let find = |number| places.binary_search_by_key(&number, |visible| visible.number);
+        let numbers = places.iter().map(|visible| visible.number);
+        first_view.begin(store, numbers, |number| find(number).is_ok());
         plan.survey(store, &mut shared.knowledge, places, &moment, |block| {
             pending.add_gone(block);
         });
-        self.is_ready |= !plan.lacks_since(self.joined) && !self.is_waiting;
         let waits = |knowledge: &Knowledge, visible: &Visible, block| {
             let place = store.place(visible.number);
             let known = knowledge.get(visible.known);
@@ -320,7 +322,10 @@ impl Client {
         mut release: impl FnMut(BlockName),
     ) {
         let Self {
-            flights, places, ..
+            flights,
+            places,
+            first_view,
+            ..
         } = self;
         let Shared { knowledge, records } = shared;
         let arrived = flights.arrive(packet, |record, send| {
@@ -329,6 +334,7 @@ impl Client {
                 && let Some(visible) = places.get_mut(at)
                 && packet >= visible.entered
             {
+                first_view.arrive(number, blocks);
                 knowledge.acknowledge(&mut visible.known, (send, record), blocks);
             }
         });
@@ -362,6 +368,11 @@ impl Client {
     #[cfg(test)]
     pub(super) fn known(&self) -> impl Iterator<Item = KnownId> {
         self.places.iter().map(|visible| visible.known)
+    }
+
+    /// Whether everything of the first view has arrived.
+    pub(super) const fn is_ready(&self) -> bool {
+        self.first_view.is_ready()
     }
 
     /// Whether it holds on to more of what is gone than any replica would.

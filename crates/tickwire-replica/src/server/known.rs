@@ -105,8 +105,6 @@ pub(super) struct Survey {
     pub(super) entering: usize,
     /// Whether there are blocks on their way, or such as received movers.
     pub(super) is_pending: bool,
-    /// Since when there is a block that has not arrived in any version; none if there is no such block.
-    pub(super) lacking: Option<SendIndex>,
 }
 
 impl Default for Survey {
@@ -118,7 +116,6 @@ impl Default for Survey {
             held: u64::MAX,
             entering: 0,
             is_pending: false,
-            lacking: None,
         }
     }
 }
@@ -393,10 +390,7 @@ impl KnownBlock {
         }
         let held = self.acked.held(&changes);
         let is_fresh = self.acked.is_empty();
-        if is_fresh {
-            let since = survey.lacking.unwrap_or(head.born);
-            survey.lacking = Some(since.min(head.born));
-        } else {
+        if !is_fresh {
             survey.held &= held;
         }
         survey.is_pending |= self.lacks_mover(head);

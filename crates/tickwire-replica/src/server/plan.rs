@@ -15,7 +15,7 @@ use super::known::{Due, Moment};
 use super::ledger::RecordIndex;
 use super::{Room, Shared};
 use crate::limits::ENTERING_MAX;
-use crate::number::{BlockNumber, SendIndex};
+use crate::number::BlockNumber;
 use crate::packet::PacketWriter;
 use crate::record::BlockName;
 use crate::world::Store;
@@ -31,8 +31,6 @@ pub(super) struct Plan {
     order: Vec<Waiting>,
     entering: usize,
     is_left_out: bool,
-    /// Since when there is something that has not arrived in any version.
-    lacking: Option<SendIndex>,
 }
 
 /// A record to send.
@@ -89,11 +87,6 @@ impl Plan {
         self.is_left_out
     }
 
-    /// Whether something that was there at a send has not arrived.
-    pub(super) fn lacks_since(&self, send: SendIndex) -> bool {
-        self.lacking.is_some_and(|lacking| lacking <= send)
-    }
-
     /// Places with something on its way.
     pub(super) fn pending(&self) -> impl Iterator<Item = usize> {
         self.pending.iter().copied()
@@ -111,7 +104,7 @@ impl Plan {
         self.items.clear();
         self.sites.clear();
         self.pending.clear();
-        (self.entering, self.is_left_out, self.lacking) = (0, false, None);
+        (self.entering, self.is_left_out) = (0, false);
         for (at, visible) in places.iter_mut().enumerate() {
             let number = visible.number;
             let Some(place) = store.place(number) else {
@@ -129,8 +122,6 @@ impl Plan {
                 });
             }
             self.entering += survey.entering;
-            let lacking = self.lacking.into_iter().chain(survey.lacking);
-            self.lacking = lacking.min();
             if survey.is_pending {
                 self.pending.push(at);
             }

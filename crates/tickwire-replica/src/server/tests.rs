@@ -382,6 +382,78 @@ fn ready_is_said_when_everything_of_the_first_view_has_arrived() {
 }
 
 #[test]
+fn ready_is_said_however_late_acknowledgements_come_and_wherever_the_client_looks() {
+    // An acknowledgement at 60 of the 64 sends for which a packet is remembered; a world that changes all
+    // the time, so that what was acknowledged is too old soon after; and old places that come into view
+    // with every send.
+    const LATE: usize = 60;
+    let mut game = Game::new(1);
+    let ids: Vec<_> = (0..300_u16)
+        .map(|x| game.spawn(f32::from(x) * 10.0, 3.0))
+        .collect();
+    game.world.commit();
+    let client = game.followers[0].0;
+    let mut late = vec![];
+    for send in 0..250_u8 {
+        let at = [f64::from(send) * 10.0, 0.0];
+        game.clients
+            .set_view(client, Some(View { at, range: 20.0 }));
+        for (x, id) in (0_u16..).zip(&ids) {
+            game.set(*id, f32::from(x) * 10.0 + 0.5, f32::from(send % 7));
+        }
+        game.world.commit();
+        late.push(game.packets(0));
+        if let Some(arrived) = late.len().checked_sub(LATE) {
+            let packets = core::mem::take(&mut late[arrived]);
+            game.acknowledge(0, &packets);
+        }
+        if game.clients.is_ready(client) {
+            return;
+        }
+    }
+    panic!("never ready");
+}
+
+#[test]
+fn ready_does_not_wait_for_what_came_later() {
+    let mut game = Game::new(1);
+    game.spawn(0.0, 0.0);
+    game.world.commit();
+    let client = game.followers[0].0;
+    let first = game.packets(0);
+    // All of this comes after the first view and is never acknowledged.
+    for x in 0..10_u8 {
+        game.spawn(f32::from(x % 2) * 10.0 + 5.0, f32::from(x));
+        game.world.commit();
+        game.packets(0);
+        assert!(!game.clients.is_ready(client), "nothing was acknowledged");
+    }
+    game.acknowledge(0, &first);
+    assert!(game.clients.is_ready(client));
+}
+
+#[test]
+fn ready_does_not_wait_for_what_is_gone() {
+    let mut game = Game::new(1);
+    let [lost, kept] = [3.0, 13.0].map(|x| game.spawn(x, 0.0));
+    game.world.commit();
+    let client = game.followers[0].0;
+    let first = game.packets(0);
+    assert!(!first.is_empty());
+    game.world.despawn(lost).unwrap();
+    game.world.commit();
+    // The second arrives, relative to nothing; the first, with what is gone, never does.
+    game.clients.set_round_trip(client, Duration::ZERO);
+    for _ in 0..4 {
+        game.world.commit();
+        let packets = game.packets(0);
+        game.acknowledge(0, &packets);
+    }
+    assert!(game.clients.is_ready(client));
+    assert!(game.world.get::<Ship>(kept).is_some());
+}
+
+#[test]
 fn entering_goes_nearest_first_and_not_beyond_the_path() {
     let mut game = Game::new(1);
     let far = game.spawn(18.0, 0.0);

@@ -147,6 +147,21 @@ fn an_older_timestamp_drops_the_unreliable_part_alone() {
 }
 
 #[test]
+fn reliable_and_unreliable_messages_come_in_any_order() {
+    let (mut s, ann) = playing();
+    let messages = [
+        Framed::Unreliable(forward(ann, 1, 0)),
+        reliable(2, chat(ann, "between")),
+        Framed::Unreliable(forward(ann, 2, 1)),
+        reliable(3, chat(ann, "behind")),
+    ];
+    let header = s.header(ANN);
+    s.send_bytes(ANN, &datagram(header, &messages));
+    assert!(goes_forward(&mut s, ann));
+    assert_eq!(s.events().len(), 2, "both chats");
+}
+
+#[test]
 fn an_equal_timestamp_is_allowed() {
     let (mut s, ann) = playing();
     s.send_unreliable(ANN, &[forward(ann, 1, 0)]);

@@ -123,6 +123,16 @@ fn at_most_20_changes_in_any_second() {
 }
 
 #[test]
+fn what_the_server_said_is_no_memory_of_the_client() {
+    let mut s = three();
+    s.send(BOB, &[edit(solid(5, 6), WALL)]);
+    s.expects(ANN, &[changed(solid(5, 6), WALL)]);
+    // All as before, and before she said nothing.
+    s.say_bytes(ANN, &[0xc2, 0b1_1111]);
+    s.expects(ANN, &[changed(solid(0, 0), Block::EMPTY)]);
+}
+
+#[test]
 fn every_form_of_mask_says_the_same() {
     let mut s = three();
     // Plain, then under a new mask (x, typ, col and ch as before), then under that mask again.
