@@ -11,7 +11,11 @@ use crate::misuse::Misuse;
 
 /// `HOST:PORT`, or `HOST` with the protocol's own port.
 pub(crate) fn resolve(typed: &str, default_port: u16) -> anyhow::Result<SocketAddr> {
-    let with_port = match typed.parse::<std::net::IpAddr>() {
+    // Brackets set an IPv6 address off from its port, and are typed without one, too.
+    let bare = typed
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    let with_port = match bare.unwrap_or(typed).parse::<std::net::IpAddr>() {
         Ok(ip) => SocketAddr::new(ip, default_port).to_string(),
         Err(_) if typed.contains(':') => typed.to_owned(),
         Err(_) => format!("{typed}:{default_port}"),
@@ -66,6 +70,7 @@ mod tests {
         check("127.0.0.1:9", "127.0.0.1:9");
         check("::1", "[::1]:7000");
         check("[::1]:9", "[::1]:9");
+        check("[::]", "[::]:7000");
     }
 
     #[test]

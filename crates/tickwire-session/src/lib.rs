@@ -37,6 +37,7 @@ pub mod bulk;
 mod call;
 mod counters;
 pub mod echo;
+mod idle;
 mod loss;
 mod path;
 mod peers;
@@ -65,6 +66,7 @@ pub use call::{
     CallId, CallOutcome, CallStatus, Calls, CallsWaiting, EndedCall, METHOD_NAME_MAX, METHODS_MAX,
     MethodError, Methods, TooManyCalls,
 };
+pub use idle::Idle;
 pub use loss::Loss;
 pub use path::{Addr, Ended, Host, Path, Room, StreamId, Transmit};
 pub use peers::{Due, Opened, Peer, PeerId, PeerLink, Peers, Wrote};

@@ -9,7 +9,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tickwire_session::tap::Input;
-use tickwire_session::{Addr, Ended, Instant, Path, PeerStats, Room, Session, StreamId, Transmit};
+use tickwire_session::{
+    Addr, Ended, Idle, Instant, Path, Room, Session, StreamId, Transmit, pass_on_session,
+};
 
 /// Datagrams that wait for a game that does not update its client: more than two seconds of them. As on a socket, what
 /// comes then is lost.
@@ -131,27 +133,15 @@ impl Session for Proxy {
         self.push(Arrived::Closed(path, why));
     }
 
-    fn handle_timeout(&mut self, _now: Instant) {}
-
     fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         let (transmit, bytes) = lock(&self.0).up.pop_front()?;
         out.extend(bytes);
         Some(transmit)
     }
 
-    fn poll_timeout(&self) -> Option<Instant> {
-        None
-    }
-
-    fn set_busy(&mut self, _is_busy: bool) {}
-
-    fn shut_down(&mut self, _now: Instant) {}
-
     fn is_finished(&self) -> bool {
         self.is_over()
     }
 
-    fn visit_peers(&self, _visit: &mut dyn FnMut(&PeerStats<'_>)) {}
-
-    fn visit_counters(&self, _visit: &mut dyn FnMut(&'static str, u64)) {}
+    pass_on_session!(self => Idle; handle_timeout poll_timeout set_busy shut_down visit_peers visit_counters);
 }

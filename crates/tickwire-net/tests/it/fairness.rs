@@ -5,9 +5,7 @@
 use std::time::Duration;
 
 use tickwire_net::{Carries, Driver, NodeId, limits};
-use tickwire_session::{
-    Addr, Ended, Host, Instant, Path, PeerStats, Room, Session, StreamId, Transmit,
-};
+use tickwire_session::{Addr, Host, Idle, Instant, Session, Transmit, pass_on_session};
 
 use crate::PATIENCE;
 
@@ -35,21 +33,8 @@ impl Session for Rally {
         Some(Transmit::Datagram { to })
     }
 
-    fn handle_opened(&mut self, _now: Instant, _on: StreamId, _peer: Addr) {}
-    fn handle_stream(&mut self, _now: Instant, _on: StreamId, _bytes: &[u8]) {}
-    fn handle_room(&mut self, _now: Instant, _path: Path, _room: Room) {}
-    fn handle_closed(&mut self, _now: Instant, _path: Path, _why: Ended) {}
-    fn handle_timeout(&mut self, _now: Instant) {}
-    fn poll_timeout(&self) -> Option<Instant> {
-        None
-    }
-    fn set_busy(&mut self, _is_busy: bool) {}
-    fn shut_down(&mut self, _now: Instant) {}
-    fn is_finished(&self) -> bool {
-        false
-    }
-    fn visit_peers(&self, _visit: &mut dyn FnMut(&PeerStats<'_>)) {}
-    fn visit_counters(&self, _visit: &mut dyn FnMut(&'static str, u64)) {}
+    pass_on_session!(self => Idle; handle_opened handle_stream handle_room handle_closed handle_timeout
+        poll_timeout set_busy shut_down is_finished visit_peers visit_counters);
 }
 
 #[test]
@@ -107,22 +92,12 @@ impl Session for Torrent {
         Some(Transmit::Datagram { to: self.to })
     }
 
-    fn handle_datagram(&mut self, _now: Instant, _from: Addr, _bytes: &[u8]) {}
-    fn handle_opened(&mut self, _now: Instant, _on: StreamId, _peer: Addr) {}
-    fn handle_stream(&mut self, _now: Instant, _on: StreamId, _bytes: &[u8]) {}
-    fn handle_room(&mut self, _now: Instant, _path: Path, _room: Room) {}
-    fn handle_closed(&mut self, _now: Instant, _path: Path, _why: Ended) {}
-    fn handle_timeout(&mut self, _now: Instant) {}
-    fn poll_timeout(&self) -> Option<Instant> {
-        None
-    }
-    fn set_busy(&mut self, _is_busy: bool) {}
-    fn shut_down(&mut self, _now: Instant) {}
     fn is_finished(&self) -> bool {
         self.polls == TORRENT
     }
-    fn visit_peers(&self, _visit: &mut dyn FnMut(&PeerStats<'_>)) {}
-    fn visit_counters(&self, _visit: &mut dyn FnMut(&'static str, u64)) {}
+
+    pass_on_session!(self => Idle; handle_opened handle_stream handle_datagram handle_room handle_closed
+        handle_timeout poll_timeout set_busy shut_down visit_peers visit_counters);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use tickwire_net::{Carries, Driver};
-use tickwire_session::{Addr, Ended, Instant, Path, PeerStats, Room, Session, StreamId, Transmit};
+use tickwire_session::{Addr, Idle, Instant, Session, Transmit, pass_on_session};
 use tickwire_sim::{Chance, Conditions, Lag};
 
 use crate::{GLANCE, PATIENCE, addr_of};
@@ -72,15 +72,8 @@ impl Session for Metronome {
         self.is_done()
     }
 
-    fn handle_opened(&mut self, _: Instant, _: StreamId, _: Addr) {}
-    fn handle_stream(&mut self, _: Instant, _: StreamId, _: &[u8]) {}
-    fn handle_room(&mut self, _: Instant, _: Path, _: Room) {}
-    fn handle_closed(&mut self, _: Instant, _: Path, _: Ended) {}
-    fn handle_timeout(&mut self, _: Instant) {}
-    fn set_busy(&mut self, _: bool) {}
-    fn shut_down(&mut self, _: Instant) {}
-    fn visit_peers(&self, _: &mut dyn FnMut(&PeerStats<'_>)) {}
-    fn visit_counters(&self, _: &mut dyn FnMut(&'static str, u64)) {}
+    pass_on_session!(self => Idle; handle_opened handle_stream handle_room handle_closed handle_timeout
+        set_busy shut_down visit_peers visit_counters);
 }
 
 /// When each number was sent, and what arrived when, on sockets.

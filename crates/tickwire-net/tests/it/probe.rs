@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use tickwire_session::{Addr, Ended, Instant, Path, PeerStats, Room, Session, StreamId, Transmit};
+use tickwire_session::{
+    Addr, Ended, Idle, Instant, Path, Room, Session, StreamId, Transmit, pass_on_session,
+};
 
 #[derive(Debug, Default)]
 pub(crate) struct Probe {
@@ -119,11 +121,5 @@ impl Session for Probe {
         !self.is_holding
     }
 
-    fn set_busy(&mut self, _is_busy: bool) {}
-    fn shut_down(&mut self, _now: Instant) {}
-    fn is_finished(&self) -> bool {
-        false
-    }
-    fn visit_peers(&self, _visit: &mut dyn FnMut(&PeerStats<'_>)) {}
-    fn visit_counters(&self, _visit: &mut dyn FnMut(&'static str, u64)) {}
+    pass_on_session!(self => Idle; set_busy shut_down is_finished visit_peers visit_counters);
 }

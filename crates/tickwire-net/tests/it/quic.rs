@@ -3,6 +3,7 @@
 mod attacker;
 mod hostile;
 mod paths;
+mod redial;
 mod strangers;
 mod trust;
 

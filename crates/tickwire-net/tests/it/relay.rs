@@ -48,6 +48,11 @@ impl Relay {
         self.front.local_addr().unwrap()
     }
 
+    /// How many clients it has heard of: a connection that is made anew comes from a port of its own.
+    pub(crate) fn clients(&self) -> usize {
+        self.backs.len()
+    }
+
     /// Moves what has come, and what has been under way for long enough.
     pub(crate) fn pump(&mut self, now: Instant) {
         let mut buffer = [0; 2_048];

@@ -9,7 +9,9 @@ use std::time::Duration;
 use tickwire_net::Driver;
 use tickwire_net::limits::{LINK_RECEIVE_WINDOW, LINK_STREAM_WINDOW};
 use tickwire_net::quic::Congestion;
-use tickwire_session::{Addr, Ended, Instant, Path, PeerStats, Room, Session, StreamId, Transmit};
+use tickwire_session::{
+    Addr, Idle, Instant, Path, Room, Session, StreamId, Transmit, pass_on_session,
+};
 
 use super::table::{CLIENTS, connect, listen};
 use crate::suite::heap::heap_bytes;
@@ -140,21 +142,6 @@ impl Session for Stuck {
         false
     }
 
-    fn handle_datagram(&mut self, _now: Instant, _from: Addr, _bytes: &[u8]) {}
-    fn handle_closed(&mut self, _now: Instant, _path: Path, _why: Ended) {}
-    fn handle_timeout(&mut self, _now: Instant) {}
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        None
-    }
-
-    fn set_busy(&mut self, _is_busy: bool) {}
-    fn shut_down(&mut self, _now: Instant) {}
-
-    fn is_finished(&self) -> bool {
-        false
-    }
-
-    fn visit_peers(&self, _visit: &mut dyn FnMut(&PeerStats<'_>)) {}
-    fn visit_counters(&self, _visit: &mut dyn FnMut(&'static str, u64)) {}
+    pass_on_session!(self => Idle; handle_datagram handle_closed handle_timeout poll_timeout set_busy
+        shut_down is_finished visit_peers visit_counters);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tickwire_session::{Addr, Ended, Instant, Path, PeerStats, Room, Session, StreamId, Transmit};
+use tickwire_session::{Addr, Idle, Instant, Session, Transmit, pass_on_session};
 
 #[derive(Debug, Default)]
 pub(super) struct Talker {
@@ -42,9 +42,6 @@ impl Talker {
 }
 
 impl Session for Talker {
-    fn handle_opened(&mut self, _now: Instant, _on: StreamId, _peer: Addr) {}
-    fn handle_stream(&mut self, _now: Instant, _on: StreamId, _bytes: &[u8]) {}
-
     fn handle_datagram(&mut self, _now: Instant, from: Addr, bytes: &[u8]) {
         self.heard += 1;
         let stamp = bytes
@@ -54,10 +51,6 @@ impl Session for Talker {
         self.peers.insert(from);
     }
 
-    fn handle_room(&mut self, _now: Instant, _path: Path, _room: Room) {}
-    fn handle_closed(&mut self, _now: Instant, _path: Path, _why: Ended) {}
-    fn handle_timeout(&mut self, _now: Instant) {}
-
     fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         let to = self.due.pop()?;
         let end = out.len() + self.length;
@@ -66,17 +59,6 @@ impl Session for Talker {
         Some(Transmit::Datagram { to })
     }
 
-    fn poll_timeout(&self) -> Option<Instant> {
-        None
-    }
-
-    fn set_busy(&mut self, _is_busy: bool) {}
-    fn shut_down(&mut self, _now: Instant) {}
-
-    fn is_finished(&self) -> bool {
-        false
-    }
-
-    fn visit_peers(&self, _visit: &mut dyn FnMut(&PeerStats<'_>)) {}
-    fn visit_counters(&self, _visit: &mut dyn FnMut(&'static str, u64)) {}
+    pass_on_session!(self => Idle; handle_opened handle_stream handle_room handle_closed handle_timeout
+        poll_timeout set_busy shut_down is_finished visit_peers visit_counters);
 }

@@ -3,7 +3,7 @@
 use alloc::collections::VecDeque;
 
 use super::*;
-use tickwire_session::{Path, PeerStats};
+use tickwire_session::{Idle, Path, pass_on_session};
 
 #[derive(Debug, Default)]
 pub(super) struct Script {
@@ -111,11 +111,5 @@ impl Session for Script {
         self.wake
     }
 
-    fn set_busy(&mut self, _is_busy: bool) {}
-    fn shut_down(&mut self, _now: Instant) {}
-    fn is_finished(&self) -> bool {
-        false
-    }
-    fn visit_peers(&self, _visit: &mut dyn FnMut(&PeerStats<'_>)) {}
-    fn visit_counters(&self, _visit: &mut dyn FnMut(&'static str, u64)) {}
+    pass_on_session!(self => Idle; set_busy shut_down is_finished visit_peers visit_counters);
 }
