@@ -79,6 +79,9 @@
 //! takes a [`local_client`](crate::Server::local_client), which needs no socket. Wrong types are found at once: a client whose types
 //! differ from the server's is told which field.
 //!
+//! What a field may be, and what its attributes mean, stands at [`Replicate`](derive@crate::Replicate). With the
+//! feature `glam`, a field may be its `Vec2`, `Vec3` or `Quat`.
+//!
 //! # Prediction
 //!
 //! [`Game::step`](crate::Game::step) is all there is to write. The server calls it in
