@@ -209,7 +209,7 @@ impl Range {
     }
 }
 
-/// The player sees one bullet from the tick of the input on, first its own and then the server's.
+/// The player sees one bullet from the tick after the trigger on, first its own and then the server's.
 #[test]
 fn a_bullet_is_seen_at_once_and_only_once() {
     let mut range = Range::new(Conditions {
